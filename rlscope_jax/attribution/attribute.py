@@ -1,0 +1,186 @@
+"""Give every device op and every piece of host time its operation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlscope_jax.attribution import device_category, host_names
+from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, read_thread
+from rlscope_jax.attribution.placement import NOWHERE, ModulePlacements
+from rlscope_jax.attribution.runs import Dispatch, link_runs
+from rlscope_jax.names import join
+from rlscope_jax.xla_events.nesting import nearest
+from rlscope_jax.xla_events.trace import HostThread, Trace
+
+UNATTRIBUTED, IDLE, STARTUP = "(unattributed)", "(idle)", "(startup)"
+
+
+@dataclass(frozen=True)
+class DeviceOwner:
+    """An op as one operation ran it: what a piece of device time belongs to."""
+
+    op: int
+    path: str
+    direction: str | None
+    evidence: str
+    kind: str
+    category: int
+    control: bool
+    thread: int
+
+
+@dataclass
+class Attribution:
+    """Who owns what. Host owners are path numbers; see `host_pieces` for the others."""
+
+    owners: list[DeviceOwner]
+    op_owner: list[np.ndarray]
+    """Per op line: the device owner of each event."""
+    activities: list[HostActivity]
+    paths: Paths
+    dispatches: list[Dispatch]
+
+
+def attribute(trace: Trace) -> Attribution:
+    """Place every op of a trace: by its program's marks and scopes, joined with the host that called."""
+    paths = Paths()
+    activities = [read_thread(thread, paths) for thread in trace.host_threads]
+    active = [activity for activity in activities if is_program_thread(activity)]
+    dispatches = link_runs(trace, active)
+    placements = {
+        program: ModulePlacements(module)
+        for program in np.unique(trace.ops.program).tolist()
+        if (module := trace.programs.module(program)) is not None
+    }
+    _charge_root_marks(active, dispatches, trace, placements, paths)
+    run_path, run_thread = _run_context(trace, active, dispatches)
+    owners, op_owner = _device_owners(trace, placements, paths, run_path, run_thread)
+    return Attribution(owners, op_owner, active, paths, dispatches)
+
+
+def _run_context(
+    trace: Trace, activities: list[HostActivity], dispatches: list[Dispatch]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Per run: the host path and the thread it was dispatched from (0 and -1 when unknown)."""
+    path = np.zeros(len(trace.runs) + 1, np.int64)
+    thread = np.full(len(trace.runs) + 1, -1, np.int64)
+    for dispatch in dispatches:
+        if dispatch.run >= 0:
+            path[dispatch.run] = activities[dispatch.thread].event_path[dispatch.event]
+            thread[dispatch.run] = dispatch.thread
+    return path, thread
+
+
+def _charge_root_marks(
+    activities: list[HostActivity],
+    dispatches: list[Dispatch],
+    trace: Trace,
+    placements: dict[int, ModulePlacements],
+    paths: Paths,
+) -> None:
+    """A call made under no host operation is charged to its program's single root mark, if it has one."""
+    for number, activity in enumerate(activities):
+        charged = activity.charged
+        for dispatch in dispatches:
+            if dispatch.thread != number or dispatch.run < 0 or activity.event_path[dispatch.event] != 0:
+                continue
+            placed = placements.get(int(trace.runs.program[dispatch.run]))
+            if placed is not None and placed.root_mark is not None:
+                charged[activity.execute_root[dispatch.event]] = paths.number(placed.root_mark, "mark")
+        call = np.where(activity.piece_event >= 0, activity.execute_root[activity.piece_event], -1)
+        free = (call >= 0) & (activity.piece_path == 0)
+        activity.piece_path = np.where(free, charged[call], activity.piece_path).astype(np.int32)
+
+
+def _device_owners(
+    trace: Trace,
+    placements: dict[int, ModulePlacements],
+    paths: Paths,
+    run_path: np.ndarray,
+    run_thread: np.ndarray,
+) -> tuple[list[DeviceOwner], list[np.ndarray]]:
+    # The distinct (op, host path, thread) met: few, however many the events.
+    paths_count, threads = len(paths.text), int(run_thread.max(initial=-1)) + 2
+    keys = [
+        (line.op.astype(np.int64) * paths_count + run_path[line.run]) * threads + run_thread[line.run] + 1
+        for line in trace.op_lines
+    ]
+    distinct, inverse = np.unique(np.concatenate(keys) if keys else np.zeros(0, np.int64), return_inverse=True)
+    owners = []
+    for key in distinct.tolist():
+        rest, thread = divmod(key, threads)
+        op, path = divmod(rest, paths_count)
+        owners.append(_device_owner(trace, placements, paths, op, path, thread - 1))
+    limits = np.cumsum([len(key) for key in keys])[:-1]
+    return owners, [part.astype(np.int32) for part in np.split(inverse, limits)] if keys else []
+
+
+def _device_owner(
+    trace: Trace, placements: dict[int, ModulePlacements], paths: Paths, op: int, path: int, thread: int
+) -> DeviceOwner:
+    program, name = int(trace.ops.program[op]), trace.ops.name[op]
+    placed = placements[program].named(name) if program in placements else NOWHERE
+    host_path, host_kind = paths.text[path], paths.kind[path]
+    full = join(host_path, placed.path)
+    if placed.kind is not None:
+        evidence, kind = placed.evidence, placed.kind
+    elif host_path:
+        evidence, kind = "host", host_kind
+    else:
+        evidence, kind, full = "none", "special", UNATTRIBUTED
+    module = trace.programs.module(program)
+    instruction = None if module is None else module.instructions[module.by_name[name]] if name in module.by_name else None
+    return DeviceOwner(
+        op=op,
+        path=full,
+        direction=placed.direction,
+        evidence=evidence,
+        kind=kind,
+        category=device_category.device_category(instruction),
+        control=instruction is not None and instruction.opcode in ("while", "conditional", "call"),
+        thread=thread,
+    )
+
+
+@dataclass
+class HostPieces:
+    """One lane of host time; `owner` is a path number, or `first_device_owner` + a device owner."""
+
+    start: np.ndarray
+    end: np.ndarray
+    owner: np.ndarray
+    category: np.ndarray
+
+
+def host_pieces(trace: Trace, attribution: Attribution, first_device_owner: int) -> list[HostPieces]:
+    """Host time lane by lane: the program's threads, then the workers that run host callbacks.
+
+    Time inside an op that runs on the thread itself belongs to that op: inline, or a callback.
+    """
+    inline = {line.host_line: number for number, line in enumerate(trace.op_lines) if line.host_line >= 0}
+    thread_number = {id(thread): number for number, thread in enumerate(trace.host_threads)}
+    is_call = np.array([owner.category == device_category.HOST_CALL for owner in attribution.owners] + [False], bool)
+    lanes = []
+    for activity in attribution.activities:
+        owner, category = activity.piece_path.astype(np.int64), activity.piece_category
+        line = inline.get(thread_number[id(activity.thread)])
+        if line is not None:
+            op_owner = _owner_of_events(activity.thread, attribution.op_owner[line])
+            around = nearest(activity.parent, activity.thread.op >= 0)
+            of_piece = np.where(activity.piece_event >= 0, around[activity.piece_event], -1)
+            device_owner = np.where(of_piece >= 0, op_owner[of_piece], -1)
+            within = device_owner >= 0
+            owner = np.where(within, first_device_owner + device_owner, owner)
+            running = np.where(is_call[device_owner], host_names.CALLBACK, host_names.INLINE)
+            category = np.where(within, running, category)
+        lanes.append(HostPieces(activity.piece_start, activity.piece_end, owner, category))
+    return lanes
+
+
+def _owner_of_events(thread: HostThread, op_owner: np.ndarray) -> np.ndarray:
+    # The op line of a thread holds its inline ops in the same order as the thread does.
+    owner = np.full(len(thread.op) + 1, -1, np.int64)
+    owner[np.flatnonzero(thread.op >= 0)] = op_owner
+    return owner

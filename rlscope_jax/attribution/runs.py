@@ -1,0 +1,146 @@
+"""Which host call enqueued each execution of a program."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlscope_jax.attribution.host import HostActivity
+from rlscope_jax.attribution.placement import parse_function
+from rlscope_jax.xla_events.trace import OpLine, Trace
+from rlscope_jax.xla_events.xspace import Line
+
+
+@dataclass
+class Dispatch:
+    """One call that enqueued a program on a device."""
+
+    thread: int
+    event: int
+    start: int
+    function: str | None
+    run: int = -1
+
+
+def link_runs(trace: Trace, activities: list[HostActivity]) -> list[Dispatch]:
+    """Every dispatch of the profile, tied to the run it enqueued where that can be told.
+
+    By launch, never by coincidence in time: ops that ran inline inside the call; else the flow id that
+    the call handed to a worker; else the order of the calls and of the runs of the same function.
+    """
+    dispatches = [
+        Dispatch(number, int(event), int(activity.thread.start[event]), function)
+        for number, activity in enumerate(activities)
+        for event, function in zip(activity.executes, activity.function, strict=True)
+    ]
+    by_event = {(dispatch.thread, dispatch.event): dispatch for dispatch in dispatches}
+    taken: set[int] = set()
+    for number, activity in enumerate(activities):
+        _link_inline(number, activity, by_event, taken)
+    _link_flows(trace, activities, by_event, taken)
+    _link_in_order(trace, dispatches, taken)
+    _link_by_function(trace, dispatches)
+    return dispatches
+
+
+def _link_inline(number: int, activity: HostActivity, by_event: dict, taken: set[int]) -> None:
+    executes = np.zeros(len(activity.parent), bool)
+    executes[activity.executes] = True
+    for event in np.flatnonzero(activity.thread.run >= 0):
+        above = activity.parent[event]
+        while above >= 0 and not executes[above]:
+            above = activity.parent[above]
+        if above >= 0:
+            _tie(by_event[number, int(above)], int(activity.thread.run[event]), taken)
+
+
+def _link_flows(trace: Trace, activities: list[HostActivity], by_event: dict, taken: set[int]) -> None:
+    begun = _regions(trace)
+    if not begun:
+        return
+    for number, activity in enumerate(activities):
+        line = activity.thread.line
+        recorded = np.flatnonzero((line.produces >= 0) & _thread_flow(line, "_pt"))
+        at = line.start[recorded]
+        starts = activity.thread.start[activity.executes]
+        ends = activity.thread.end[activity.executes]
+        place = np.searchsorted(starts, at, "right") - 1
+        for index, when, which in zip(recorded, at, place, strict=True):
+            run = begun.get(int(line.produces[index]))
+            if which >= 0 and when <= ends[which] and run is not None:
+                dispatch = by_event[number, int(activity.executes[which])]
+                if dispatch.run < 0 and _same_function(dispatch.function, trace.runs.module[run]):
+                    _tie(dispatch, run, taken)
+
+
+def _regions(trace: Trace) -> dict[int, int]:
+    """Flow id of each task a worker began -> the first run it worked on."""
+    lines: dict[str, list[OpLine]] = defaultdict(list)
+    for op_line in trace.op_lines:
+        lines[op_line.name].append(op_line)
+    begun: dict[int, int] = {}
+    for worker in trace.worker_lines:
+        tasks = np.flatnonzero((worker.consumes >= 0) & _thread_flow(worker, "_ct"))
+        if len(tasks) == 0 or worker.name not in lines:
+            continue
+        tasks = tasks[np.argsort(worker.start[tasks], kind="stable")]
+        limits = np.append(worker.start[tasks][1:], np.iinfo(np.int64).max)
+        for op_line in lines[worker.name]:
+            first = np.searchsorted(op_line.start, worker.start[tasks])
+            for task, op, limit in zip(tasks, first, limits, strict=True):
+                if op < len(op_line.start) and op_line.start[op] < limit:
+                    begun.setdefault(int(worker.consumes[task]), int(op_line.run[op]))
+    return begun
+
+
+def _thread_flow(line: Line, stat: str) -> np.ndarray:
+    # Flow type 15 hands a task to a thread pool; the type 0 of ops ties them to their `end:` events.
+    return line.integers(stat)[line.row] == 15
+
+
+def _link_in_order(trace: Trace, dispatches: list[Dispatch], taken: set[int]) -> None:
+    runs_of: dict[str, list[int]] = defaultdict(list)
+    for run in np.argsort(trace.runs.start, kind="stable"):
+        if int(run) not in taken:
+            runs_of[_plain(parse_function(trace.runs.module[run]))].append(int(run))
+    calls_of: dict[str, list[Dispatch]] = defaultdict(list)
+    for dispatch in sorted(dispatches, key=lambda dispatch: dispatch.start):
+        if dispatch.run < 0 and dispatch.function is not None:
+            calls_of[_plain(dispatch.function)].append(dispatch)
+    for function, runs in runs_of.items():
+        calls = iter(calls_of.get(function, []))
+        call = next(calls, None)
+        for run in runs:
+            if call is None:
+                break
+            # A run that began before the first call was enqueued before the window opened.
+            if call.start <= trace.runs.start[run]:
+                _tie(call, run, taken)
+                call = next(calls, None)
+
+
+def _link_by_function(trace: Trace, dispatches: list[Dispatch]) -> None:
+    """Before jax 0.8 ops do not say their run: all executions of a program are one, whoever called it."""
+    unnumbered = {
+        _plain(parse_function(trace.runs.module[run])): int(run) for run in np.flatnonzero(trace.runs.run_id == -1)
+    }
+    for dispatch in dispatches:
+        if dispatch.run < 0 and dispatch.function is not None:
+            dispatch.run = unnumbered.get(_plain(dispatch.function), -1)
+
+
+def _tie(dispatch: Dispatch, run: int, taken: set[int]) -> None:
+    if dispatch.run < 0:
+        dispatch.run = run
+        taken.add(run)
+
+
+def _same_function(function: str | None, module: str) -> bool:
+    return function is None or _plain(function) == _plain(parse_function(module))
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_")

@@ -1,0 +1,259 @@
+"""The report: everything the terminal, the JSON, TensorBoard and the notebook show comes from here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from rlscope_jax.attribution import device_category, host_names
+from rlscope_jax.attribution.attribute import Attribution
+from rlscope_jax.attribution.placement import EVIDENCE, parse_function
+from rlscope_jax.breakdown.table import Row, Table
+from rlscope_jax.xla_events.health import Problem, check, verdict
+from rlscope_jax.xla_events.sessions import Session
+from rlscope_jax.xla_events.trace import Trace
+
+SCHEMA = "rlscope_jax.report/1"
+
+
+@dataclass
+class Process:
+    """One host's part of a report."""
+
+    trace: Trace
+    attribution: Attribution
+    table: Table
+
+    @property
+    def steps(self) -> list[tuple[int, int, int]]:
+        """(step number, start, end) in ps, in order of start."""
+        steps = [step for activity in self.attribution.activities for step in activity.steps]
+        return sorted(steps, key=lambda step: step[1])
+
+
+@dataclass
+class Report:
+    """Where the time of each operation went. `to_dict()` is the JSON contract; times there are ns."""
+
+    session: Session
+    processes: list[Process] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """What limits this capture, most telling first."""
+        found = []
+        for process in self.processes:
+            unfinished = sum(dispatch.run < 0 for dispatch in process.attribution.dispatches)
+            found += check(process.trace, unfinished)
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values, following `report.schema.json`."""
+        processes = self.processes
+        problems = self.problems
+        first = processes[0].trace
+        return {
+            "schema": SCHEMA,
+            "session": {
+                "logdir": str(self.session.logdir),
+                "name": self.session.name,
+                "hosts": [process.trace.host for process in processes],
+                "files": [
+                    {"path": _relative(path, self.session), "bytes": path.stat().st_size, "events": process.trace.events}
+                    for path, process in zip(self.session.files, processes, strict=True)
+                ],
+            },
+            "processes": [
+                {"id": index, "host": process.trace.host, "name": None, "pid": _pid(process.trace)}
+                for index, process in enumerate(processes)
+            ],
+            "devices": [device for index, process in enumerate(processes) for device in _devices(index, process)],
+            "environment": {
+                "jax": first.environment.get("jax"),
+                "jaxlib": first.environment.get("jaxlib"),
+                "platform": first.environment.get("platform"),
+                "python_tracer": any(process.trace.python_tracer for process in processes),
+            },
+            "health": {
+                "verdict": verdict(problems),
+                "problems": [{"code": p.code, "message": p.message, "hint": p.hint} for p in problems],
+            },
+            "window": self._window(),
+            "steps": self._steps(),
+            "overhead": {
+                "correction": "none", "inflation": None, "removed": None, "constants": {}, "anchors": None,
+            },
+            "totals": self._totals(),
+            "operations": [
+                _operation(index, row) for index, process in enumerate(processes) for row in process.table.rows
+            ],
+            "programs": [program for process in processes for program in _programs(process)],
+            "counts": self._counts(),
+            "findings": [],
+        }  # fmt: skip
+
+    def to_json(self) -> str:
+        """The report as JSON text."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def _window(self) -> dict[str, Any]:
+        trace = self.processes[0].trace
+        steps = [step for process in self.processes for step in process.steps]
+        numbers = [number for number, _, _ in steps if number >= 0]
+        return {
+            "start_unix_ns": trace.start_unix_ns,
+            "wall_ns": max(_ns(process.trace.window[1] - process.trace.window[0]) for process in self.processes),
+            "steps": len(steps),
+            "first_step": min(numbers, default=None),
+            "last_step": max(numbers, default=None),
+            "step_source": "annotation" if steps else "none",
+        }
+
+    def _steps(self) -> dict[str, Any]:
+        spans = [end - start for process in self.processes for _, start, end in process.steps]
+        if not spans:
+            return {"wall": None}
+        p10, median, p90 = np.percentile(np.array(spans), [10, 50, 90])
+        return {"wall": {"median": _figure(int(median)), "p10": _figure(int(p10)), "p90": _figure(int(p90))}}
+
+    def _totals(self) -> dict[str, Any]:
+        cells = [process.table.cells for process in self.processes]
+        totals = {
+            "device_only": sum(int(cell.device_only.sum()) for cell in cells),
+            "overlap": sum(int(cell.overlap.sum()) for cell in cells),
+            "host_only": sum(int(cell.host_only.sum()) for cell in cells),
+            "idle": sum(cell.idle for cell in cells),
+        }
+        device = {
+            "device_busy": sum(int(cell.busy.sum()) for cell in cells),
+            "device_self": sum(int(cell.device_self.sum()) for cell in cells),
+        }
+        have_ops = any(process.trace.op_lines for process in self.processes)
+        return {
+            "wall": _figure(sum(totals.values())),
+            **{name: _figure(value) for name, value in totals.items()},
+            **{name: _figure(value if have_ops else None) for name, value in device.items()},
+        }
+
+    def _counts(self) -> dict[str, int]:
+        rows = [row for process in self.processes for row in process.table.rows]
+        return {
+            "device_ops": sum(row.device_ops for row in rows),
+            "dispatches": sum(row.dispatches for row in rows),
+            "compiles": sum(row.compiles for row in rows),
+            "callbacks": sum(row.callbacks for row in rows),
+            "syncs": sum(row.syncs for row in rows),
+            "transfers": sum(len(a.transfers) for process in self.processes for a in process.attribution.activities),
+            "launches": 0,
+        }
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema of `Report.to_dict()`."""
+    return json.loads(resources.files("rlscope_jax.breakdown").joinpath("report.schema.json").read_text())
+
+
+def _operation(process: int, row: Row) -> dict[str, Any]:
+    return {
+        "process": process,
+        "path": row.path,
+        "kind": row.kind,
+        "direction": row.direction,
+        "device": {
+            "self": _figure(row.device_self),
+            "total": _figure(row.device_total),
+            "ops": row.device_ops,
+            "launches": 0,
+            "categories": _figures(device_category.CATEGORIES, row.device_categories),
+        },
+        "host": {
+            "self": _figure(row.host_self),
+            "categories": _figures(host_names.CATEGORIES, row.host_categories),
+            "dispatches": row.dispatches,
+            "compiles": row.compiles,
+            "syncs": row.syncs,
+            "callbacks": row.callbacks,
+        },
+        "wall": {
+            "device_only": _figure(row.device_only),
+            "overlap": _figure(row.overlap),
+            "host_only": _figure(sum(row.host_only_categories)),
+            "host_only_categories": _figures(host_names.CATEGORIES, row.host_only_categories),
+            "idle": _figure(row.idle),
+        },
+        "evidence": {
+            evidence: round(row.evidence[evidence] / row.device_self, 6)
+            for evidence in EVIDENCE
+            if row.evidence.get(evidence)
+        },
+    }
+
+
+def _devices(index: int, process: Process) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": device.id,
+            "process": index,
+            "kind": device.kind,
+            "name": device.name,
+            "busy": _figure(int(process.table.cells.busy[number])),
+            "self": _figure(int(process.table.cells.self_of_device[number])),
+        }
+        for number, device in enumerate(process.trace.devices)
+    ]
+
+
+def _programs(process: Process) -> list[dict[str, Any]]:
+    trace, attribution = process.trace, process.attribution
+    self_of_program: dict[int, int] = {}
+    for owner, time in zip(attribution.owners, process.table.cells.device_self.tolist(), strict=True):
+        program = int(trace.ops.program[owner.op])
+        self_of_program[program] = self_of_program.get(program, 0) + time
+    ops = np.concatenate([line.op for line in trace.op_lines]) if trace.op_lines else np.zeros(0, np.int64)
+    numbered = trace.runs.run_id != -1
+    calls = np.bincount(np.array([d.run for d in attribution.dispatches if d.run >= 0], np.int64), minlength=len(trace.runs))
+    calls = np.where(numbered, np.minimum(calls, 1), calls)  # one call may enqueue on several devices
+    programs = []
+    for program in np.unique(trace.runs.program).tolist():
+        runs = np.flatnonzero(trace.runs.program == program)
+        name = trace.runs.module[runs[0]]
+        programs.append(
+            {
+                "program_id": program,
+                "name": name,
+                "function": parse_function(name),
+                "runs": len(runs) if numbered[runs].all() else None,
+                "dispatches": int(calls[runs].sum()),
+                "compiles": None,
+                "compile": _figure(None),
+                "device": _figure(self_of_program.get(program, 0)),
+                "device_ops": int((trace.ops.program[ops] == program).sum()),
+                "hlo": program in trace.programs,
+            }
+        )
+    return programs
+
+
+def _figures(names: tuple[str, ...], picoseconds: list[int]) -> dict[str, Any]:
+    return {name: _figure(value) for name, value in zip(names, picoseconds, strict=True)}
+
+
+def _figure(picoseconds: int | None) -> dict[str, Any]:
+    return {"raw": None if picoseconds is None else _ns(picoseconds), "corrected": None, "interval": None}
+
+
+def _ns(picoseconds: int) -> int:
+    return (picoseconds + 500) // 1000
+
+
+def _relative(path, session: Session) -> str:
+    return str(path.relative_to(session.logdir)) if path.is_relative_to(session.logdir) else str(path)
+
+
+def _pid(trace: Trace) -> int | None:
+    pid = trace.environment.get("pid")
+    return int(pid) if pid and pid.isdigit() else None

@@ -1,0 +1,125 @@
+"""profile(): record windows of a training loop without ever breaking it."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rlscope_jax import _jax
+from rlscope_jax.capture._schedule import Phase, Schedule
+from rlscope_jax.capture._session import Window, write_session
+
+# One name for every step we mark, so that reports of different programs read alike.
+STEP_NAME = "rlscope_step"
+
+
+class profile:
+    """Record windows of a training loop for `rlscope-jax report` and TensorBoard.
+
+        with profile("runs/ppo", Schedule(skip_first=2, active=3, repeat=1)) as profiler:
+            for _ in range(updates):
+                state, metrics = train_step(state)
+                profiler.step(metrics)
+
+    Without a schedule everything inside the block is recorded. The Python tracer stays off. Each window
+    becomes `<logdir>/plugins/profile/<session>/<host>.xplane.pb` and a small description of it in
+    `<logdir>/plugins/rlscope/`.
+
+    A profiler that cannot start, stop or write says so once, as a warning, and training goes on.
+
+    Args:
+        logdir: where TensorBoard looks; made when missing.
+        schedule: which steps to record; None records the whole block.
+    """
+
+    def __init__(self, logdir: str | Path, schedule: Schedule | None = None) -> None:
+        self.logdir = Path(logdir)
+        self.schedule = schedule
+        self.sessions: list[Path] = []
+        """The `xplane.pb` files written so far, oldest first."""
+        self._step = 0
+        self._phase = Phase.OFF
+        self._recorder: _jax.Recorder | None = None
+        self._first_step = 0
+        self._step_scope: Any = None
+        self._warned = False
+
+    def __enter__(self) -> profile:
+        self._begin(self._phase_of(0))
+        self._open_step()
+        return self
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if self._recorder is not None and kind is None:
+            # After an exception the steps so far are still worth reading, but waiting could raise it again.
+            self._wait(None)
+        self._close_step()
+        self._end()
+
+    def step(self, value: Any = None) -> None:
+        """Mark the end of a training step.
+
+        Args:
+            value: arrays the step produced. At the edges of a window they are waited for (every live
+                array when None), so that no device work of one step is recorded, or missed, in another.
+        """
+        following = self._phase_of(self._step + 1)
+        edge = following is not self._phase or (
+            self.schedule is not None and self.schedule.window_ends_after(self._step)
+        )
+        if edge:
+            self._wait(value)
+        self._close_step()
+        if edge:
+            self._end()
+        self._step += 1
+        if edge:
+            self._begin(following)
+        self._open_step()
+
+    def _phase_of(self, step: int) -> Phase:
+        return Phase.ACTIVE if self.schedule is None else self.schedule.phase(step)
+
+    def _begin(self, phase: Phase) -> None:
+        self._phase = phase
+        if phase is Phase.OFF:
+            return
+        try:
+            self._recorder = _jax.Recorder()
+            self._first_step = self._step
+        except Exception as error:
+            self._warn(f"could not start the profiler: {error}")
+
+    def _end(self) -> None:
+        recorder, self._recorder = self._recorder, None
+        if recorder is None:
+            return
+        try:
+            space = recorder.stop()
+            if self._phase is Phase.ACTIVE:
+                window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, self._step)
+                self.sessions.append(write_session(self.logdir, space, window))
+        except Exception as error:
+            self._warn(f"could not keep the profile of steps {self._first_step} to {self._step}: {error}")
+
+    def _wait(self, value: Any) -> None:
+        try:
+            _jax.wait_for(value)
+        except Exception as error:
+            self._warn(f"could not wait for the device at the edge of a window: {error}")
+
+    def _open_step(self) -> None:
+        if self._recorder is not None:
+            self._step_scope = _jax.step_annotation(STEP_NAME, self._step)
+            self._step_scope.__enter__()
+
+    def _close_step(self) -> None:
+        scope, self._step_scope = self._step_scope, None
+        if scope is not None:
+            scope.__exit__(None, None, None)
+
+    def _warn(self, message: str) -> None:
+        if not self._warned:
+            warnings.warn(f"rlscope_jax: {message}. Training goes on without it.", RuntimeWarning, stacklevel=3)
+            self._warned = True

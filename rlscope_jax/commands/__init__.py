@@ -1,0 +1,23 @@
+"""One file per verb of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Protocol
+
+from rlscope_jax.commands.report import ReportCommand
+
+
+class Command(Protocol):
+    """A verb: its docstring is its help."""
+
+    name: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the verb's options."""
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Do it; returns the exit code. Raises RlscopeError for what the person can mend."""
+
+
+COMMANDS: list[Command] = [ReportCommand()]

@@ -1,0 +1,36 @@
+"""`rlscope-jax report`: the table of operations, or the whole report as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+
+class ReportCommand:
+    """Show where the time of each operation went.
+
+    Reads the newest session under LOGDIR (a directory given to the profiler, a session's directory, or
+    an xplane.pb file).
+    """
+
+    name = "report"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the verb's options."""
+        parser.add_argument("logdir", metavar="LOGDIR", help="where the profile was recorded")
+        parser.add_argument("--session", metavar="NAME", help="a session other than the newest")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Print the report."""
+        # The stages load numba: only a command that reads a profile should pay for that.
+        from rlscope_jax.facade import load
+
+        report = load(options.logdir, options.session)
+        if options.json:
+            sys.stdout.write(report.to_json() + "\n")
+            return 0
+        from rlscope_jax.reporters.terminal import render
+
+        render(report)
+        return 0

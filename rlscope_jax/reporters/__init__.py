@@ -1,0 +1,1 @@
+"""SHOW: one file per way to show a report."""

@@ -1,0 +1,161 @@
+"""The report as a table for a terminal of 100 columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rlscope_jax.breakdown.report import Report
+
+WIDTH = 100
+_ARROWS = {None: "", "forward": " →", "backward": " ←", "recompute": " ↻"}
+
+
+def render(report: Report, console: Console | None = None) -> None:
+    """Print the report: first whether the capture can be believed, then where the time went."""
+    data = report.to_dict()
+    console = console or Console()
+    if console.width > WIDTH or not console.is_terminal:
+        console.width = WIDTH
+    _header(data, console)
+    _health(data["health"], console)
+    scale, unit = _unit(data["totals"]["wall"]["raw"])
+    console.print(_table(data, scale, unit))
+    console.print(
+        "[dim]wall: the window's time, each instant given to one operation; dev self: summed over lines; "
+        "→ forward ← backward ↻ recompute[/dim]"
+    )
+
+
+def _header(data: dict[str, Any], console: Console) -> None:
+    window, environment, counts = data["window"], data["environment"], data["counts"]
+    wall = data["totals"]["wall"]["raw"]
+    where = f"{data['session']['logdir']} · {data['session']['name']}"
+    console.print(f"[bold]{escape(where)}[/bold]", soft_wrap=True)
+    parts = [
+        f"window {_time(window['wall_ns'])}",
+        _steps(window),
+        f"{counts['device_ops']:,} device ops",
+        f"{counts['dispatches']:,} dispatches",
+        f"{counts['compiles']:,} compiles",
+        f"jax {environment['jax'] or 'unknown'} on {environment['platform']}",
+    ]
+    console.print(" · ".join(parts))
+    if not wall:
+        return
+    totals = data["totals"]
+    shares = [
+        f"{label} {100 * totals[key]['raw'] / wall:.1f} %"
+        for key, label in (
+            ("device_only", "device only"),
+            ("overlap", "device and host"),
+            ("host_only", "host only"),
+            ("idle", "idle"),
+        )
+    ]
+    console.print(" · ".join(shares))
+
+
+def _steps(window: dict[str, Any]) -> str:
+    if not window["steps"]:
+        return "no steps marked"
+    return f"{window['steps']} steps of {_time(window['wall_ns'] // window['steps'])}"
+
+
+def _health(health: dict[str, Any], console: Console) -> None:
+    for problem in health["problems"]:
+        console.print(f"[yellow]{health['verdict']}: {escape(problem['message'])}[/yellow]")
+        console.print(f"  [dim]{problem['code']} – {escape(problem['hint'])}[/dim]")
+
+
+def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
+    table.add_column("operation", overflow="fold", min_width=24, ratio=1)
+    for header in (
+        f"wall\n{unit}", "wall\n%", f"dev self\n{unit}", f"dev total\n{unit}", f"host only\n{unit}",
+        "ops\n#", "disp.\n#", "evidence\n",
+    ):  # fmt: skip
+        table.add_column(header, justify="left" if header.startswith("evidence") else "right", no_wrap=True)
+    wall = data["totals"]["wall"]["raw"]
+    for row in _ordered(data["operations"]):
+        depth = row["path"].count("/")
+        name = "  " * depth + row["path"].rsplit("/", 1)[-1] + _ARROWS[row["direction"]]
+        own = _wall(row)
+        table.add_row(
+            escape(name),
+            _cell(own, scale),
+            f"{100 * own / wall:.1f}" if wall else "",
+            _cell(row["device"]["self"]["raw"], scale),
+            _cell(row["device"]["total"]["raw"], scale),
+            _cell(row["wall"]["host_only"]["raw"], scale),
+            _count(row["device"]["ops"]),
+            _count(row["host"]["dispatches"]),
+            _evidence(row),
+        )
+    table.add_section()
+    totals = data["totals"]
+    table.add_row(
+        "total",
+        _cell(wall, scale),
+        "100.0" if wall else "",
+        _cell(totals["device_self"]["raw"], scale),
+        "",
+        _cell(totals["host_only"]["raw"], scale),
+        _count(data["counts"]["device_ops"]),
+        _count(data["counts"]["dispatches"]),
+        "",
+        style="bold",
+    )
+    return table
+
+
+def _ordered(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Parents before children, siblings by the wall time they and their children took; specials last."""
+    weight: dict[tuple[str, ...], int] = {}
+    for row in operations:
+        parts = tuple(row["path"].split("/"))
+        for depth in range(1, len(parts) + 1):
+            weight[parts[:depth]] = weight.get(parts[:depth], 0) + _wall(row)
+
+    def place(row: dict[str, Any]) -> tuple:
+        parts = tuple(row["path"].split("/"))
+        branch = [(-weight[parts[:depth]], parts[depth - 1]) for depth in range(1, len(parts) + 1)]
+        return row["process"], row["path"].startswith("("), branch, row["direction"] or ""
+
+    return sorted(operations, key=place)
+
+
+def _wall(row: dict[str, Any]) -> int:
+    return sum(row["wall"][cell]["raw"] for cell in ("device_only", "overlap", "host_only", "idle"))
+
+
+def _evidence(row: dict[str, Any]) -> str:
+    if not row["evidence"]:
+        return "" if row["kind"] == "special" else row["kind"]
+    best, share = max(row["evidence"].items(), key=lambda item: item[1])
+    return best if share > 0.995 else f"{best} {100 * share:.0f} %"
+
+
+def _unit(nanoseconds: int) -> tuple[float, str]:
+    for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if nanoseconds >= 10 * scale:
+            return scale, unit
+    return 1e3, "us"
+
+
+def _cell(nanoseconds: int | None, scale: float) -> str:
+    if nanoseconds is None:
+        return "no data"
+    return f"{nanoseconds / scale:,.2f}" if nanoseconds else "·"
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else "·"
+
+
+def _time(nanoseconds: int) -> str:
+    scale, unit = _unit(nanoseconds)
+    return f"{nanoseconds / scale:,.2f} {unit}"

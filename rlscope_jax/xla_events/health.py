@@ -1,0 +1,74 @@
+"""Can this capture be believed? Checked before any number is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rlscope_jax.xla_events.trace import Trace
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that limits what the capture can tell, and what to do about it."""
+
+    code: str
+    message: str
+    hint: str
+    unusable: bool = False
+
+
+def check(trace: Trace, unfinished: int) -> list[Problem]:
+    """The problems of one host's capture; `unfinished` counts dispatches without any device work."""
+    problems = []
+    if not trace.op_lines:
+        problems.append(_no_device_ops(trace))
+    elif unfinished:
+        problems.append(
+            Problem(
+                "window_closed_early",
+                f"{unfinished} dispatched program(s) show no device work: the window closed before they ran.",
+                "wait for the result before the window ends: jax.block_until_ready(x), or profiler.step(x).",
+            )
+        )
+    missing = [program for program in np.unique(trace.ops.program).tolist() if program not in trace.programs]
+    if missing:
+        problems.append(
+            Problem(
+                "no_hlo",
+                f"the capture lacks the HLO of {len(missing)} program(s) that ran: their ops cannot be placed.",
+                "record with enable_hlo_proto left on; on jax before 0.8 upgrade.",
+            )
+        )
+    if trace.python_tracer:
+        problems.append(
+            Problem(
+                "python_tracer_on",
+                "the Python tracer was on: Python calls are slowed many times over.",
+                "record with rlscope_jax.profile, or set ProfileOptions().python_tracer_level = 0.",
+            )
+        )
+    return problems
+
+
+def _no_device_ops(trace: Trace) -> Problem:
+    if any(thread.order.size for thread in trace.host_threads):
+        return Problem(
+            "no_device_ops",
+            "the capture holds host events but no device op: no op data.",
+            "wait for the device before the window ends (jax.block_until_ready); jax 0.6 on CPU records none at all.",
+        )
+    return Problem(
+        "no_device_ops",
+        "the capture holds no events at all.",
+        "run some steps inside the window; host_tracer_level 0 records nothing.",
+        unusable=True,
+    )
+
+
+def verdict(problems: list[Problem]) -> str:
+    """ok, degraded or unusable."""
+    if any(problem.unusable for problem in problems):
+        return "unusable"
+    return "degraded" if problems else "ok"

@@ -1,0 +1,174 @@
+"""HLO protos: the instruction tables of the programs that ran.
+
+They sit in plane `/host:metadata`, in a statistic "Hlo Proto" of each event metadata entry
+(openxla/xla `hlo.proto`): HloProto{hlo_module=1}; HloModuleProto{name=1, computations=3, id=5,
+entry_computation_id=6, stack_frame_index=17}; HloComputationProto{name=1, instructions=2, id=5, root_id=6};
+HloInstructionProto{name=1, opcode=2, metadata=7, custom_call_target=28, id=35, operand_ids=36,
+called_computation_ids=38}; OpMetadata{op_name=2, stack_frame_id=15}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from rlscope_jax.xla_events import wire
+from rlscope_jax.xla_events.xspace import XSpace
+
+METADATA_PLANE = "/host:metadata"
+_HLO_STAT = "Hlo Proto"
+
+
+@dataclass(slots=True)
+class Instruction:
+    """One HLO instruction; `computation`, `called` and `operands` are ids within the module."""
+
+    name: str = ""
+    opcode: str = ""
+    op_name: str = ""
+    id: int = 0
+    computation: int = 0
+    operands: list[int] = field(default_factory=list)
+    called: list[int] = field(default_factory=list)
+    stack_frame: int = 0
+    custom_call_target: str = ""
+
+
+@dataclass
+class HloModule:
+    """One compiled program's instructions."""
+
+    name: str
+    instructions: list[Instruction]
+    roots: dict[int, int]
+    """Computation id -> id of its root instruction."""
+    entry: int
+
+    def __post_init__(self) -> None:
+        self.by_name = {instruction.name: index for index, instruction in enumerate(self.instructions)}
+        self.by_id = {instruction.id: index for index, instruction in enumerate(self.instructions)}
+
+
+class Programs:
+    """The HLO modules of a profile, each parsed when it is first asked for."""
+
+    def __init__(self, space: XSpace) -> None:
+        self._protos = _find(space)
+        self._modules: dict[int, HloModule | None] = {}
+
+    def __contains__(self, program_id: int) -> bool:
+        return program_id in self._protos
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._protos)
+
+    def module(self, program_id: int) -> HloModule | None:
+        """The module of a program, None when the profile does not hold it (or holds it damaged)."""
+        if program_id not in self._modules:
+            self._modules[program_id] = self._read(program_id)
+        return self._modules[program_id]
+
+    def _read(self, program_id: int) -> HloModule | None:
+        proto = self._protos.get(program_id)
+        try:
+            return None if proto is None else parse_hlo_proto(bytes(proto))
+        except wire.WireError:
+            return None
+
+
+def parse_hlo_proto(content: bytes) -> HloModule:
+    """Read the instruction table out of a serialized HloProto.
+
+    Raises:
+        WireError: the bytes are no HloProto.
+    """
+    for number, wire_type, start, end in wire.fields(content, 0, len(content)):
+        if number == 1 and wire_type == wire.BYTES:
+            return _module(content, start, end)
+    raise wire.WireError("no module in the HLO proto")
+
+
+def _find(space: XSpace) -> dict[int, memoryview]:
+    plane = space.plane(METADATA_PLANE)
+    if plane is None:
+        return {}
+    protos = {}
+    for key, _, places in plane.event_metadata():
+        stats = plane.read_stats(places)
+        if isinstance(stats.get(_HLO_STAT), memoryview):
+            # jax >= 0.10 numbers the entries 1..N and states the program's id; before, the key is the id.
+            protos[as_program_id(stats.get("program_id", key))] = stats[_HLO_STAT]
+    return protos
+
+
+def as_program_id(value: object) -> int:
+    """A program id as int64, however it was written (signed, unsigned, decimal text)."""
+    number = int(value)  # type: ignore[call-overload]
+    return wire.signed(number & 0xFFFFFFFFFFFFFFFF)
+
+
+def _module(content: bytes, start: int, end: int) -> HloModule:
+    name, entry, instructions, roots = "", 0, [], {}
+    for number, wire_type, first, last in wire.fields(content, start, end):
+        if number == 1 and wire_type == wire.BYTES:
+            name = wire.text(content, first, last)
+        elif number == 3 and wire_type == wire.BYTES:
+            computation, root, found = _computation(content, first, last)
+            roots[computation] = root
+            instructions.extend(found)
+        elif number == 6 and wire_type == wire.VARINT:
+            entry = wire.signed(first)
+    return HloModule(name, instructions, roots, entry)
+
+
+def _computation(content: bytes, start: int, end: int) -> tuple[int, int, list[Instruction]]:
+    computation, root, found = 0, 0, []
+    for number, wire_type, first, last in wire.fields(content, start, end):
+        if number == 2 and wire_type == wire.BYTES:
+            found.append(_instruction(content, first, last))
+        elif number == 5 and wire_type == wire.VARINT:
+            computation = wire.signed(first)
+        elif number == 6 and wire_type == wire.VARINT:
+            root = wire.signed(first)
+    for instruction in found:
+        instruction.computation = computation
+    return computation, root, found
+
+
+def _instruction(content: bytes, start: int, end: int) -> Instruction:
+    instruction = Instruction()
+    for number, wire_type, first, last in wire.fields(content, start, end):
+        if number == 1:
+            instruction.name = wire.text(content, first, last)
+        elif number == 2:
+            instruction.opcode = wire.text(content, first, last)
+        elif number == 7:
+            _op_metadata(instruction, content, first, last)
+        elif number == 28:
+            instruction.custom_call_target = wire.text(content, first, last)
+        elif number == 35:
+            instruction.id = wire.signed(first)
+        elif number == 36:
+            instruction.operands += _ids(content, wire_type, first, last)
+        elif number == 38:
+            instruction.called += _ids(content, wire_type, first, last)
+    return instruction
+
+
+def _op_metadata(instruction: Instruction, content: bytes, start: int, end: int) -> None:
+    for number, wire_type, first, last in wire.fields(content, start, end):
+        if number == 2 and wire_type == wire.BYTES:
+            instruction.op_name = wire.text(content, first, last)
+        elif number == 15 and wire_type == wire.VARINT:
+            instruction.stack_frame = first
+
+
+def _ids(content: bytes, wire_type: int, start: int, end: int) -> list[int]:
+    """A repeated int64: packed, or one at a time."""
+    if wire_type == wire.VARINT:
+        return [wire.signed(start)]
+    ids, position = [], start
+    while position < end:
+        value, position = wire.varint(content, position, end)
+        ids.append(wire.signed(value))
+    return ids

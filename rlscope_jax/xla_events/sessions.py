@@ -1,0 +1,86 @@
+"""Find the recorded sessions under a directory."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from rlscope_jax.errors import NoProfileError
+
+_SUFFIX = ".xplane.pb"
+
+
+@dataclass(frozen=True)
+class Session:
+    """One recorded window: a profile file for each host that took part."""
+
+    logdir: Path
+    name: str
+    files: tuple[Path, ...]
+
+    @property
+    def sidecar(self) -> dict:
+        """What our own capture wrote beside the profile; empty for a profile that others recorded."""
+        path = self.logdir / "plugins" / "rlscope" / f"{self.name}.json"
+        try:
+            content = json.loads(path.read_text())
+        except (OSError, ValueError):
+            return {}
+        return content if isinstance(content, dict) else {}
+
+
+def sessions(logdir: str | Path) -> list[Session]:
+    """The sessions recorded under a directory, oldest first.
+
+    `logdir` may be what was given to the profiler, a directory above it, one session's directory, or one
+    `xplane.pb` file.
+
+    Raises:
+        NoProfileError: there is no such directory, or nothing in it.
+    """
+    root = Path(logdir)
+    try:
+        if root.is_file():
+            files = [root]
+        elif root.is_dir():
+            files = sorted(path for path in root.rglob("*" + _SUFFIX) if path.is_file())
+        else:
+            raise NoProfileError(f"{root} does not exist.")
+        times = {path: path.stat().st_mtime_ns for path in files}
+    except OSError as error:
+        raise NoProfileError(f"{root} cannot be read: {error.strerror or error}.") from error
+    if not files:
+        raise NoProfileError(
+            f"no profile under {root}: looked for plugins/profile/<session>/*{_SUFFIX}. "
+            "Record one with rlscope_jax.profile(logdir) or jax.profiler.trace(logdir)."
+        )
+    by_directory: dict[Path, list[Path]] = {}
+    for path in files:
+        by_directory.setdefault(path.parent, []).append(path)
+    ordered = sorted(by_directory, key=lambda directory: max(times[path] for path in by_directory[directory]))
+    return [_session(directory, by_directory[directory]) for directory in ordered]
+
+
+def find_session(logdir: str | Path, name: str | None = None) -> Session:
+    """The newest session under a directory, or the one of that name.
+
+    Raises:
+        NoProfileError: there is none.
+    """
+    found = sessions(logdir)
+    if name is None:
+        return found[-1]
+    for session in found:
+        if session.name == name:
+            return session
+    known = ", ".join(session.name for session in found[-5:])
+    raise NoProfileError(f"no session {name!r} under {logdir}; the newest are: {known}.")
+
+
+def _session(directory: Path, files: list[Path]) -> Session:
+    # <logdir>/plugins/profile/<session>/<host>.xplane.pb; a file elsewhere is its own directory's session.
+    in_place = directory.parent.name == "profile" and directory.parent.parent.name == "plugins"
+    logdir = directory.parents[2] if in_place else directory
+    name = directory.name if in_place or len(files) > 1 else files[0].name.removesuffix(_SUFFIX)
+    return Session(logdir, name, tuple(files))

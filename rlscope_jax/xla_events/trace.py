@@ -1,0 +1,105 @@
+"""What every dialect makes of an XSpace: device lines, host threads, and the table of executed ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from rlscope_jax.xla_events.hlo import Programs
+from rlscope_jax.xla_events.xspace import Line
+
+
+@dataclass
+class Device:
+    """One device of one process."""
+
+    id: str  # "vm/cpu:0"
+    kind: str  # cpu | gpu | tpu
+    name: str | None = None
+
+
+@dataclass
+class Ops:
+    """The distinct executed ops: one row per (program, HLO op)."""
+
+    program: np.ndarray
+    """int64[ops]: program id."""
+    name: list[str]
+    """The HLO instruction's name."""
+
+
+@dataclass
+class Runs:
+    """The distinct executions: one row per (program, run id)."""
+
+    program: np.ndarray
+    """int64[runs]."""
+    run_id: np.ndarray
+    """int64[runs]."""
+    module: list[str]
+    """Module name, e.g. `jit_train_step`."""
+    start: np.ndarray
+    """int64[runs]: when the first op began, ps."""
+
+    def __len__(self) -> int:
+        return len(self.program)
+
+
+@dataclass
+class OpLine:
+    """The op events of one line of one device, sorted by start (longest first)."""
+
+    name: str
+    device: int
+    start: np.ndarray
+    """int64[events], ps since the session's start."""
+    end: np.ndarray
+    """int64[events], ps."""
+    op: np.ndarray
+    """int32[events]: row of `Ops`."""
+    run: np.ndarray
+    """int32[events]: row of `Runs`."""
+    tail: np.ndarray
+    """int64[events]: from the start of the op's own `end:` event to its end, ps; -1 without one.
+
+    It holds only profiling overhead (see docs on correction) and is never counted as work of its own.
+    """
+    host_line: int = -1
+    """Index of the host thread these ops ran on inline, -1 for a worker."""
+
+
+@dataclass
+class HostThread:
+    """The events of one host thread, sorted by start (longest first), `end:` marks left out."""
+
+    name: str
+    line: Line
+    order: np.ndarray
+    """int64[events]: index into the line's columns."""
+    start: np.ndarray
+    end: np.ndarray
+    op: np.ndarray
+    """int32[events]: row of `Ops` for an op that ran here inline, else -1."""
+    run: np.ndarray
+    """int32[events]: row of `Runs` likewise."""
+
+
+@dataclass
+class Trace:
+    """One host's profile, device kinds made alike."""
+
+    host: str
+    window: tuple[int, int]
+    """First and last instant recorded, ps since the session's start."""
+    start_unix_ns: int | None
+    devices: list[Device]
+    op_lines: list[OpLine]
+    host_threads: list[HostThread]
+    worker_lines: list[Line]
+    ops: Ops
+    runs: Runs
+    programs: Programs
+    environment: dict[str, str | None] = field(default_factory=dict)
+    python_tracer: bool = False
+    events: int = 0

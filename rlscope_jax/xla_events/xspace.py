@@ -1,0 +1,306 @@
+"""An XSpace file as planes, lines and columns.
+
+Layout (openxla/xprof `xplane.proto`): XSpace{planes=1, errors=2, warnings=3, hostnames=4};
+XPlane{id=1, name=2, lines=3, event_metadata=4, stat_metadata=5, stats=6};
+XLine{id=1, name=2, timestamp_ns=3, events=4, display_name=11};
+XEventMetadata{id=1, name=2, display_name=4, stats=5}; XStatMetadata{id=1, name=2};
+XStat{metadata_id=1, double=2, uint64=3, int64=4, str=5, bytes=6, ref=7}.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rlscope_jax.errors import UnreadableProfileError
+from rlscope_jax.xla_events import events, wire
+
+# Statistics that become a row's columns, in this order; the rest of an event's statistics is left alone.
+ROW_STATS = (
+    "hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "step_num", "_r", "name", "tf_op",
+    "correlation_id", "_pt", "_ct",
+)  # fmt: skip
+PRODUCES, CONSUMES = "_p", "_c"
+
+Value = int | float | str | memoryview
+
+
+@dataclass
+class Line:
+    """One line of events, sorted as stored. Times are picoseconds since the session's start."""
+
+    plane: Plane
+    id: int
+    name: str
+    event: np.ndarray
+    """int32[events]: index into the plane's event names; -1 for an id that names nothing."""
+    start: np.ndarray
+    """int64[events], ps."""
+    duration: np.ndarray
+    """int64[events], ps."""
+    row: np.ndarray
+    """int32[events]: row of the statistics below."""
+    produces: np.ndarray
+    """int64[events]: flow id an event starts, or -1."""
+    consumes: np.ndarray
+    """int64[events]: flow id an event ends, or -1."""
+    values: np.ndarray
+    """int64[rows, len(ROW_STATS)]."""
+    kinds: np.ndarray
+    """uint8[rows, len(ROW_STATS)]: how `values` is to be read (see `events`)."""
+    aggregated: int = 0
+    """Events that only carry a count and no time; they have no place in the columns."""
+
+    def __len__(self) -> int:
+        return len(self.event)
+
+    def integers(self, stat: str, absent: int = -1) -> np.ndarray:
+        """int64[rows]: an integer statistic of every row, `absent` where a row has none."""
+        column = ROW_STATS.index(stat)
+        return np.where(self.kinds[:, column] == events.INTEGER, self.values[:, column], absent)
+
+    def has(self, stat: str) -> np.ndarray:
+        """bool[rows]: which rows carry the statistic."""
+        return self.kinds[:, ROW_STATS.index(stat)] != events.ABSENT
+
+    def strings(self, stat: str) -> list[str]:
+        """A string statistic of every row, "" where a row has none."""
+        column = ROW_STATS.index(stat)
+        distinct, inverse = np.unique(
+            np.stack([self.values[:, column], self.kinds[:, column].astype(np.int64)]), axis=1, return_inverse=True
+        )
+        texts = [self.plane.text(int(value), int(kind)) for value, kind in distinct.T]
+        return [texts[index] for index in inverse.ravel()]
+
+
+@dataclass
+class Plane:
+    """One plane: a host, a device, or a bag of metadata."""
+
+    space: XSpace
+    id: int = 0
+    name: str = ""
+    event_names: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    stat_names: dict[int, str] = field(default_factory=dict)
+    _stats: list[tuple[int, int]] = field(default_factory=list)
+    _event_metadata: list[tuple[int, int]] = field(default_factory=list)
+
+    @cached_property
+    def stats(self) -> dict[str, Value]:
+        """The plane's own statistics."""
+        return dict(self._read_stats(self._stats))
+
+    def event_metadata(self) -> Iterator[tuple[int, str, list[tuple[int, int]]]]:
+        """(key, name, places of its statistics) of every event metadata entry."""
+        for start, end in self._event_metadata:
+            yield _event_metadata(self.space.buffer, start, end)
+
+    def read_stats(self, places: list[tuple[int, int]]) -> dict[str, Value]:
+        """Statistics by name; of a repeated name the last."""
+        return dict(self._read_stats(places))
+
+    def text(self, value: int, kind: int) -> str:
+        """A row's string: a reference, or the place of a string in the file."""
+        if kind == events.REFERENCE:
+            return self.stat_names.get(value, "")
+        if kind == events.STRING:
+            length, start = wire.varint(self.space.buffer, value, len(self.space.buffer))
+            return wire.text(self.space.buffer, start, start + length)
+        return str(value) if kind == events.INTEGER else ""
+
+    def _read_stats(self, places: list[tuple[int, int]]) -> Iterator[tuple[str, Value]]:
+        buffer = self.space.buffer
+        for start, end in places:
+            name, value = "", None
+            for number, _, first, last in wire.fields(buffer, start, end):
+                if number == 1:
+                    name = self.stat_names.get(first, "")
+                elif number == 2:
+                    value = struct.unpack("<d", bytes(buffer[first:last]))[0]
+                elif number == 3:
+                    value = first
+                elif number == 4:
+                    value = wire.signed(first)
+                elif number == 5:
+                    value = wire.text(buffer, first, last)
+                elif number == 6:
+                    value = buffer[first:last]
+                elif number == 7:
+                    value = self.stat_names.get(first, "")
+            if value is not None:
+                yield name, value
+
+
+@dataclass
+class XSpace:
+    """One host's profile."""
+
+    path: Path
+    buffer: memoryview
+    """The file's bytes, mapped; nothing is copied until a text is asked for."""
+    planes: list[Plane] = field(default_factory=list)
+    hostnames: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def plane(self, name: str) -> Plane | None:
+        """The plane of that name."""
+        return next((plane for plane in self.planes if plane.name == name), None)
+
+    @property
+    def events(self) -> int:
+        """Events in the file, those without a time included."""
+        return sum(len(line) + line.aggregated for plane in self.planes for line in plane.lines)
+
+
+def read_xspace(path: Path) -> XSpace:
+    """Decode an `*.xplane.pb` file.
+
+    Raises:
+        UnreadableProfileError: the file is missing, empty, damaged or something else.
+    """
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            raise UnreadableProfileError(
+                f"{path} is empty. The profiler wrote no data; over 2 GB it does so silently. Record fewer steps."
+            )
+        buffer = memoryview(np.memmap(path, np.uint8, "r"))
+    except OSError as error:
+        raise UnreadableProfileError(f"{path} cannot be read: {error.strerror or error}") from error
+    space = XSpace(path, buffer)
+    try:
+        _decode(space)
+    except wire.WireError as error:
+        raise UnreadableProfileError(
+            f"{path} is no XLA profile, or it is damaged ({error}). Copy it again in binary mode, or record anew."
+        ) from error
+    if not space.planes:
+        raise UnreadableProfileError(f"{path} is no XLA profile: it holds no planes.")
+    return space
+
+
+def _decode(space: XSpace) -> None:
+    buffer = space.buffer
+    for number, wire_type, start, end in wire.fields(buffer, 0, len(buffer)):
+        if number > 4 or wire_type != wire.BYTES:
+            raise wire.WireError(f"field {number} has no place in a profile")
+        if number == 1:
+            space.planes.append(_decode_plane(space, start, end))
+        else:
+            target = {2: space.errors, 3: space.warnings, 4: space.hostnames}[number]
+            target.append(wire.text(buffer, start, end))
+
+
+def _decode_plane(space: XSpace, start: int, end: int) -> Plane:
+    plane, buffer = Plane(space), space.buffer
+    lines = []
+    for number, wire_type, first, last in wire.fields(buffer, start, end):
+        if (wire_type == wire.BYTES) != (number in (2, 3, 4, 5, 6)):
+            raise wire.WireError(f"field {number} of a plane has wire type {wire_type}")
+        if number == 1:
+            plane.id = wire.signed(first)
+        elif number == 2:
+            plane.name = wire.text(buffer, first, last)
+        elif number == 3:
+            lines.append((first, last))
+        elif number == 4:
+            plane._event_metadata.append((first, last))
+        elif number == 5:
+            key, name = _stat_metadata(buffer, first, last)
+            plane.stat_names[key] = name
+        elif number == 6:
+            plane._stats.append((first, last))
+    ids = []
+    for key, name, _ in plane.event_metadata():
+        ids.append(key)
+        plane.event_names.append(name)
+    order = np.argsort(np.array(ids, np.int64), kind="stable") if ids else np.zeros(0, np.int64)
+    known = (np.array(ids, np.int64)[order], order.astype(np.int32))
+    plane.lines = [_decode_line(plane, first, last, known) for first, last in lines]
+    return plane
+
+
+def _decode_line(plane: Plane, start: int, end: int, known: tuple[np.ndarray, np.ndarray]) -> Line:
+    buffer = plane.space.buffer
+    content = np.asarray(buffer)
+    line_id, name_start, name_end, display_start, display_end, timestamp, count = events.scan_line(content, start, end)
+    if count < 0:
+        raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
+    name = wire.text(buffer, name_start, name_end) or wire.text(buffer, display_start, display_end)
+    ids, slots = _wanted(plane)
+    metadata, offset, duration, row, produces, consumes, values, kinds, kept = events.decode_events(
+        content, start, end, count, ids, slots, plane_stat(plane, PRODUCES), plane_stat(plane, CONSUMES)
+    )
+    if kept < 0:
+        raise wire.WireError(f"an event of line {name!r} in plane {plane.name!r} is cut short")
+    return Line(
+        plane,
+        int(line_id),
+        name,
+        _dense(metadata[:kept], *known),
+        offset[:kept] + int(timestamp) * 1000,
+        duration[:kept],
+        row[:kept],
+        produces[:kept],
+        consumes[:kept],
+        values,
+        kinds,
+        int(count - kept),
+    )
+
+
+def _wanted(plane: Plane) -> tuple[np.ndarray, np.ndarray]:
+    pairs = [(key, ROW_STATS.index(name)) for key, name in plane.stat_names.items() if name in ROW_STATS]
+    # A slot that no statistic uses still has to exist: the last one sets the row's width.
+    pairs.append((-1, len(ROW_STATS) - 1))
+    ids, slots = zip(*pairs, strict=True)
+    return np.array(ids, np.int64), np.array(slots, np.int64)
+
+
+def plane_stat(plane: Plane, name: str) -> int:
+    """The id of a statistic in this plane, -1 when the plane has none of that name."""
+    return next((key for key, known in plane.stat_names.items() if known == name), -1)
+
+
+def _dense(metadata: np.ndarray, ids: np.ndarray, index: np.ndarray) -> np.ndarray:
+    if len(ids) == 0:
+        return np.full(len(metadata), -1, np.int32)
+    place = np.minimum(np.searchsorted(ids, metadata), len(ids) - 1)
+    return np.where(ids[place] == metadata, index[place], -1).astype(np.int32)
+
+
+def _stat_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str]:
+    key, name = 0, ""
+    for number, wire_type, first, last in wire.fields(buffer, start, end):
+        if number == 1 and wire_type == wire.VARINT:
+            key = wire.signed(first)
+        elif number == 2 and wire_type == wire.BYTES:
+            for inner, kind, begin, stop in wire.fields(buffer, first, last):
+                if inner == 2 and kind == wire.BYTES:
+                    name = wire.text(buffer, begin, stop)
+    return key, name
+
+
+def _event_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
+    key, name, display, stats = 0, "", "", []
+    for number, wire_type, first, last in wire.fields(buffer, start, end):
+        if number == 1 and wire_type == wire.VARINT:
+            key = wire.signed(first)
+        elif number == 2 and wire_type == wire.BYTES:
+            for inner, kind, begin, stop in wire.fields(buffer, first, last):
+                if kind != wire.BYTES:
+                    continue
+                if inner == 2:
+                    name = wire.text(buffer, begin, stop)
+                elif inner == 4:
+                    display = wire.text(buffer, begin, stop)
+                elif inner == 5:
+                    stats.append((begin, stop))
+    return key, display or name, stats
