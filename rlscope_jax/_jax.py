@@ -58,14 +58,13 @@ class Recorder:
     """
 
     def __init__(self) -> None:
-        self._session = None
         if ProfilerSession is None:  # pragma: no cover - only on a jax that moved it
             raise RuntimeError("this jax has no ProfilerSession; record with jax.profiler.trace instead")
         if TraceMe.is_enabled():  # a second session would only fail when it stops, with everything lost
             raise RuntimeError("another profiler is already running in this process")
         jax.devices()  # a session started before its backend would see no device
         _set_metadata()
-        self._session = ProfilerSession(profile_options())
+        self._session: Any = ProfilerSession(profile_options())
         self.started_ns = time.time_ns()
 
     def stop(self) -> bytes:
@@ -76,8 +75,10 @@ class Recorder:
 
 
 def wait_for(value: Any = None) -> None:
-    """Wait until the arrays in `value`, or every live array when it is None, are computed."""
-    jax.block_until_ready(jax.live_arrays() if value is None else value)
+    """Wait until the arrays in `value` and every live array are computed; donated ones are passed over."""
+    for array in [*jax.tree.leaves(value), *jax.live_arrays()]:
+        if isinstance(array, jax.Array) and not array.is_deleted():
+            array.block_until_ready()
 
 
 def step_annotation(name: str, step: int) -> Any:

@@ -18,10 +18,10 @@ def load(logdir: str | Path, session: str | None = None) -> Report:
         RlscopeError: there is no profile, or it cannot be read; the message says which and why.
     """
     chosen = find_session(logdir, session)
-    return Report(chosen, [_process(path) for path in chosen.files])
+    return Report(chosen, [_process(path, chosen.step_limits) for path in chosen.files])
 
 
-def _process(path: Path) -> Process:
+def _process(path: Path, step_limits: tuple[int, int] | None) -> Process:
     trace = read_trace(path)
     attribution = attribute(trace)
-    return Process(trace, attribution, tabulate(trace, attribution))
+    return Process(trace, attribution, tabulate(trace, attribution), step_limits)

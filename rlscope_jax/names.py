@@ -17,10 +17,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MARK = "rls="
+STEP_NAME = "rlscope_step"
+"""The name of every training step that our own capture marks."""
+
 _SEGMENT = re.compile(r"[A-Za-z0-9_.+\-]+(?: [A-Za-z0-9_.+\-]+)*")
 
 # Wrappers whose content is a piece of the name stack; any other `word(...)` names a function.
-_TRANSFORMS = frozenset({"jvp", "transpose", "vmap", "remat", "checkpoint", "custom_jvp", "custom_vjp", "mask"})
+_TRANSFORMS = frozenset(
+    {"jvp", "transpose", "vmap", "remat", "checkpoint", "custom_jvp", "custom_vjp", "mask"}
+)
 
 # Components that jax itself adds: control flow and call primitives met on the way to an operation.
 _STRUCTURAL = frozenset(
@@ -114,7 +119,9 @@ def _parse_one(op_name: str) -> GraphPath:
     components = _components(op_name)
     rooted = bool(components) and components[0].function is not None
     if rooted:  # XLA may join an instruction's name to its caller's: what counts begins at the last root
-        root = max(i for i, component in enumerate(components) if component.function == components[0].function)
+        root = max(
+            i for i, component in enumerate(components) if component.function == components[0].function
+        )
         components = components[root:]
     marks = [index for index, component in enumerate(components) if component.text.startswith(MARK)]
     if marks:

@@ -107,7 +107,9 @@ def _device_owners(
         (line.op.astype(np.int64) * paths_count + run_path[line.run]) * threads + run_thread[line.run] + 1
         for line in trace.op_lines
     ]
-    distinct, inverse = np.unique(np.concatenate(keys) if keys else np.zeros(0, np.int64), return_inverse=True)
+    distinct, inverse = np.unique(
+        np.concatenate(keys) if keys else np.zeros(0, np.int64), return_inverse=True
+    )
     owners = []
     for key in distinct.tolist():
         rest, thread = divmod(key, threads)
@@ -131,7 +133,13 @@ def _device_owner(
     else:
         evidence, kind, full = "none", "special", UNATTRIBUTED
     module = trace.programs.module(program)
-    instruction = None if module is None else module.instructions[module.by_name[name]] if name in module.by_name else None
+    instruction = (
+        None
+        if module is None
+        else module.instructions[module.by_name[name]]
+        if name in module.by_name
+        else None
+    )
     return DeviceOwner(
         op=op,
         path=full,
@@ -161,7 +169,9 @@ def host_pieces(trace: Trace, attribution: Attribution, first_device_owner: int)
     """
     inline = {line.host_line: number for number, line in enumerate(trace.op_lines) if line.host_line >= 0}
     thread_number = {id(thread): number for number, thread in enumerate(trace.host_threads)}
-    is_call = np.array([owner.category == device_category.HOST_CALL for owner in attribution.owners] + [False], bool)
+    is_call = np.array(
+        [owner.category == device_category.HOST_CALL for owner in attribution.owners] + [False], bool
+    )
     lanes = []
     for activity in attribution.activities:
         owner, category = activity.piece_path.astype(np.int64), activity.piece_category

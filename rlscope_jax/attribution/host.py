@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
 from rlscope_jax.attribution import host_names
-from rlscope_jax.names import decode, join
+from rlscope_jax.names import STEP_NAME, decode, join
 from rlscope_jax.xla_events.nesting import flatten, nearest
 from rlscope_jax.xla_events.trace import HostThread
+from rlscope_jax.xla_events.xspace import Line
 
 NO_EVENT = -1
+
+
+class Step(NamedTuple):
+    """One training step as an annotation bounds it, ps; `ours` when our own capture marked it."""
+
+    number: int
+    start: int
+    end: int
+    ours: bool
 
 
 @dataclass
@@ -65,8 +76,7 @@ class HostActivity:
     """Per execute: the jitted function called, where known."""
     names: list[str]
     """Name of every event of the thread."""
-    steps: list[tuple[int, int, int]]
-    """(step number, start, end) of every step annotation."""
+    steps: list[Step]
     parent: np.ndarray
 
 
@@ -85,7 +95,9 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     piece_start, piece_end, piece_event, parent = flatten(thread.start, thread.end)
     event_path = _paths(known, event_name, parent, annotation, paths)
     effective = _effective_category(category, parent)
-    names_function = np.array([host_names.function_name(name) is not None for name in known], bool)[event_name]
+    names_function = np.array([host_names.function_name(name) is not None for name in known], bool)[
+        event_name
+    ]
     is_execute = np.array([host_names.is_execute(name) for name in known], bool)[event_name] & ~inline
     is_compile = np.array([host_names.is_backend_compile(name) for name in known], bool)[event_name] & ~inline
 
@@ -100,6 +112,7 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     piece_start, piece_end, piece_event = _fill_gaps(piece_start, piece_end, piece_event)
     piece_category = np.where(piece_event < 0, host_names.PYTHON, effective[piece_event])
     piece_category = _compile_pieces(piece_category, piece_event, piece_end, root, compiles, thread.end)
+    names = [known[index] for index in event_name]
     return HostActivity(
         thread=thread,
         piece_start=piece_start,
@@ -118,8 +131,8 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
             host_names.function_name(known[event_name[caller[event]]]) if caller[event] >= 0 else None
             for event in executes
         ],
-        names=[known[index] for index in event_name],
-        steps=_steps(thread, is_step),
+        names=names,
+        steps=_steps(thread, is_step, names),
         parent=parent,
     )
 
@@ -131,14 +144,15 @@ def is_program_thread(activity: HostActivity) -> bool:
     )
 
 
-def _step_rows(line) -> np.ndarray:
+def _step_rows(line: Line) -> np.ndarray:
     return line.has("step_num") | (line.integers("_r", 0) == 1)
 
 
-def _steps(thread: HostThread, is_step: np.ndarray) -> list[tuple[int, int, int]]:
+def _steps(thread: HostThread, is_step: np.ndarray, names: list[str]) -> list[Step]:
     numbers = thread.line.integers("step_num")[thread.line.row[thread.order]]
     return [
-        (int(numbers[event]), int(thread.start[event]), int(thread.end[event])) for event in np.flatnonzero(is_step)
+        Step(int(numbers[event]), int(thread.start[event]), int(thread.end[event]), names[event] == STEP_NAME)
+        for event in np.flatnonzero(is_step)
     ]
 
 
@@ -183,7 +197,9 @@ def _outermost(parent: np.ndarray, flagged: np.ndarray) -> np.ndarray:
     return np.where(around >= 0, outermost[around], -1).astype(np.int32)
 
 
-def _fill_gaps(start: np.ndarray, end: np.ndarray, event: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _fill_gaps(
+    start: np.ndarray, end: np.ndarray, event: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Add a piece without an event between pieces that do not touch: Python ran, or waited."""
     if len(start) == 0:
         return start, end, event

@@ -6,7 +6,7 @@ not listed here, on a thread of the program, is the user's. Names end before `#`
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 TABLE_VERSION = "2026-11"
 
@@ -24,7 +24,8 @@ _TABLE: dict[int, tuple[str, ...]] = {
         "CommonPjRtLoadedExecutable::*", "CommonPjRtClient::CreateOutputs", "PJRT_LoadedExecutable_Execute*",
         "PjRtCApiLoadedExecutable::*", "IfrtLoadedExecutable*", "PyLoadedExecutable*",
         "Handle inputs", "Handle input event recording", "AllocateOutputBuffersWithInputReuse",
-        "ThunkExecutor::Execute*", "GpuExecutable::*", "Thunks::*", "MakeOutputBuffers", "Build buffer allocations",
+        "ThunkExecutor::Execute*", "GpuExecutable::*", "Thunks::*", "MakeOutputBuffers",
+        "Build buffer allocations",
         "Resolve constant globals", "ComputeSemaphoreAcquire", "pjit cache miss", "cpp_pjit*",
     ),
     COMPILE: (
@@ -56,7 +57,7 @@ _EXECUTES = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=None)
+@cache
 def category(name: str) -> int:
     """The host category of a runtime event, `ANNOTATION` for a name of the user's."""
     for kind, names in _TABLE.items():

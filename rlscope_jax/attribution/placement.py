@@ -106,7 +106,9 @@ class ModulePlacements:
 
     def _neighbours(self, instruction: Instruction) -> Placement | None:
         """What the producers and consumers of a value have in common, looking through plumbing."""
-        found = self._named_through(instruction, self._users) + self._named_through(instruction, self._operands)
+        found = self._named_through(instruction, self._users) + self._named_through(
+            instruction, self._operands
+        )
         if not found:
             return None
         common = found[0].path

@@ -125,7 +125,8 @@ def _link_in_order(trace: Trace, dispatches: list[Dispatch], taken: set[int]) ->
 def _link_by_function(trace: Trace, dispatches: list[Dispatch]) -> None:
     """Before jax 0.8 ops do not say their run: all executions of a program are one, whoever called it."""
     unnumbered = {
-        _plain(parse_function(trace.runs.module[run])): int(run) for run in np.flatnonzero(trace.runs.run_id == -1)
+        _plain(parse_function(trace.runs.module[run])): int(run)
+        for run in np.flatnonzero(trace.runs.run_id == -1)
     }
     for dispatch in dispatches:
         if dispatch.run < 0 and dispatch.function is not None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.attribute import Attribution
+from rlscope_jax.attribution.host import Step
 from rlscope_jax.attribution.placement import EVIDENCE, parse_function
 from rlscope_jax.breakdown.table import Row, Table
 from rlscope_jax.xla_events.health import Problem, check, verdict
@@ -27,12 +29,21 @@ class Process:
     trace: Trace
     attribution: Attribution
     table: Table
+    step_limits: tuple[int, int] | None = None
+    """First and last whole step, where our own capture wrote them down."""
 
     @property
-    def steps(self) -> list[tuple[int, int, int]]:
-        """(step number, start, end) in ps, in order of start."""
-        steps = [step for activity in self.attribution.activities for step in activity.steps]
-        return sorted(steps, key=lambda step: step[1])
+    def steps(self) -> list[Step]:
+        """The whole training steps, in order; a step marked within another (by another hand) is left out."""
+        steps = sorted(step for activity in self.attribution.activities for step in activity.steps)
+        outer: list[Step] = []
+        for step in sorted(steps, key=lambda step: (step.start, -step.end)):
+            if not outer or step.start >= outer[-1].end:
+                outer.append(step)
+        if self.step_limits is None:
+            return outer
+        first, last = self.step_limits
+        return [step for step in outer if not step.ours or first <= step.number <= last]
 
 
 @dataclass
@@ -62,16 +73,13 @@ class Report:
                 "logdir": str(self.session.logdir),
                 "name": self.session.name,
                 "hosts": [process.trace.host for process in processes],
-                "files": [
-                    {"path": _relative(path, self.session), "bytes": path.stat().st_size, "events": process.trace.events}
-                    for path, process in zip(self.session.files, processes, strict=True)
-                ],
+                "files": self._files(),
             },
             "processes": [
                 {"id": index, "host": process.trace.host, "name": None, "pid": _pid(process.trace)}
                 for index, process in enumerate(processes)
             ],
-            "devices": [device for index, process in enumerate(processes) for device in _devices(index, process)],
+            "devices": [device for index, one in enumerate(processes) for device in _devices(index, one)],
             "environment": {
                 "jax": first.environment.get("jax"),
                 "jaxlib": first.environment.get("jaxlib"),
@@ -89,7 +97,7 @@ class Report:
             },
             "totals": self._totals(),
             "operations": [
-                _operation(index, row) for index, process in enumerate(processes) for row in process.table.rows
+                _operation(index, row) for index, one in enumerate(processes) for row in one.table.rows
             ],
             "programs": [program for process in processes for program in _programs(process)],
             "counts": self._counts(),
@@ -100,13 +108,25 @@ class Report:
         """The report as JSON text."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
+    def _files(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "path": _relative(path, self.session),
+                "bytes": path.stat().st_size,
+                "events": process.trace.events,
+            }
+            for path, process in zip(self.session.files, self.processes, strict=True)
+        ]
+
     def _window(self) -> dict[str, Any]:
         trace = self.processes[0].trace
         steps = [step for process in self.processes for step in process.steps]
-        numbers = [number for number, _, _ in steps if number >= 0]
+        numbers = [step.number for step in steps if step.number >= 0]
         return {
             "start_unix_ns": trace.start_unix_ns,
-            "wall_ns": max(_ns(process.trace.window[1] - process.trace.window[0]) for process in self.processes),
+            "wall_ns": max(
+                _ns(process.trace.window[1] - process.trace.window[0]) for process in self.processes
+            ),
             "steps": len(steps),
             "first_step": min(numbers, default=None),
             "last_step": max(numbers, default=None),
@@ -114,7 +134,7 @@ class Report:
         }
 
     def _steps(self) -> dict[str, Any]:
-        spans = [end - start for process in self.processes for _, start, end in process.steps]
+        spans = [step.end - step.start for process in self.processes for step in process.steps]
         if not spans:
             return {"wall": None}
         p10, median, p90 = np.percentile(np.array(spans), [10, 50, 90])
@@ -147,7 +167,9 @@ class Report:
             "compiles": sum(row.compiles for row in rows),
             "callbacks": sum(row.callbacks for row in rows),
             "syncs": sum(row.syncs for row in rows),
-            "transfers": sum(len(a.transfers) for process in self.processes for a in process.attribution.activities),
+            "transfers": sum(
+                len(a.transfers) for process in self.processes for a in process.attribution.activities
+            ),
             "launches": 0,
         }
 
@@ -215,7 +237,9 @@ def _programs(process: Process) -> list[dict[str, Any]]:
         self_of_program[program] = self_of_program.get(program, 0) + time
     ops = np.concatenate([line.op for line in trace.op_lines]) if trace.op_lines else np.zeros(0, np.int64)
     numbered = trace.runs.run_id != -1
-    calls = np.bincount(np.array([d.run for d in attribution.dispatches if d.run >= 0], np.int64), minlength=len(trace.runs))
+    calls = np.bincount(
+        np.array([d.run for d in attribution.dispatches if d.run >= 0], np.int64), minlength=len(trace.runs)
+    )
     calls = np.where(numbered, np.minimum(calls, 1), calls)  # one call may enqueue on several devices
     programs = []
     for program in np.unique(trace.runs.program).tolist():
@@ -250,7 +274,7 @@ def _ns(picoseconds: int) -> int:
     return (picoseconds + 500) // 1000
 
 
-def _relative(path, session: Session) -> str:
+def _relative(path: Path, session: Session) -> str:
     return str(path.relative_to(session.logdir)) if path.is_relative_to(session.logdir) else str(path)
 
 

@@ -27,7 +27,9 @@ class Lanes:
         """Lanes from one (start, end, owner) each."""
         offset = np.zeros(len(pieces) + 1, np.int64)
         offset[1:] = np.cumsum([len(start) for start, _, _ in pieces])
-        columns = [np.concatenate(column) for column in zip(*pieces, strict=True)] if pieces else [np.zeros(0)] * 3
+        columns = (
+            [np.concatenate(column) for column in zip(*pieces, strict=True)] if pieces else [np.zeros(0)] * 3
+        )
         return Lanes(offset, *(column.astype(np.int64) for column in columns))
 
 
@@ -114,8 +116,8 @@ def sweep(
 
 @numba.njit(cache=True, nogil=True)
 def _sweep(
-    begin, finish, d_offset, d_start, d_end, d_owner, lane_device, devices, piece_run, owner_thread, is_control,
-    h_offset, h_start, h_end, h_owner, h_category, host_owners,
+    begin, finish, d_offset, d_start, d_end, d_owner, lane_device, devices, piece_run, owner_thread,
+    is_control, h_offset, h_start, h_end, h_owner, h_category, host_owners,
 ):  # fmt: skip
     owners = len(owner_thread)
     device_only = np.zeros(owners, np.int64)
@@ -138,9 +140,13 @@ def _sweep(
     while now < finish:
         until = finish
         for lane in range(d_lanes):
-            until, d_next[lane], d_now[lane] = _advance(now, until, d_next[lane], d_offset[lane + 1], d_start, d_end)
+            until, d_next[lane], d_now[lane] = _advance(
+                now, until, d_next[lane], d_offset[lane + 1], d_start, d_end
+            )
         for lane in range(h_lanes):
-            until, h_next[lane], h_now[lane] = _advance(now, until, h_next[lane], h_offset[lane + 1], h_start, h_end)
+            until, h_next[lane], h_now[lane] = _advance(
+                now, until, h_next[lane], h_offset[lane + 1], h_start, h_end
+            )
         span = until - now
 
         # Device: who works. A while rests when an op of its run works on another line of its device.

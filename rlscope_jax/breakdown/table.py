@@ -70,7 +70,9 @@ def tabulate(trace: Trace, attribution: Attribution) -> Table:
 
     The rows' wall times sum to the window exactly; their device self times to the sum over lines.
     """
-    first_step = min((start for activity in attribution.activities for _, start, _ in activity.steps), default=None)
+    first_step = min(
+        (step.start for activity in attribution.activities for step in activity.steps), default=None
+    )
     startup = len(attribution.paths.text)
     first_device_owner = startup + 1
     lanes = host_pieces(trace, attribution, first_device_owner)
@@ -162,7 +164,7 @@ class _Rows:
 
     def _add_counts(self) -> None:
         attribution = self._attribution
-        for line, owner_of_event in zip(self._trace.op_lines, attribution.op_owner, strict=True):
+        for owner_of_event in attribution.op_owner:
             for number, count in zip(*np.unique(owner_of_event, return_counts=True), strict=True):
                 owner = attribution.owners[number]
                 row = self._row(owner.path, owner.direction, owner.kind)

@@ -9,9 +9,7 @@ from typing import Any
 from rlscope_jax import _jax
 from rlscope_jax.capture._schedule import Phase, Schedule
 from rlscope_jax.capture._session import Window, write_session
-
-# One name for every step we mark, so that reports of different programs read alike.
-STEP_NAME = "rlscope_step"
+from rlscope_jax.names import STEP_NAME
 
 
 class profile:
@@ -42,6 +40,7 @@ class profile:
         self._phase = Phase.OFF
         self._recorder: _jax.Recorder | None = None
         self._first_step = 0
+        self._last: Any = None  # the last step's value: what the end of the block waits for
         self._step_scope: Any = None
         self._warned = False
 
@@ -53,17 +52,20 @@ class profile:
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if self._recorder is not None and kind is None:
             # After an exception the steps so far are still worth reading, but waiting could raise it again.
-            self._wait(None)
+            self._wait(self._last)
+        self._last = None
         self._close_step()
-        self._end()
+        self._end(last=self._step - 1)  # what ran since the last step() is no whole step
 
     def step(self, value: Any = None) -> None:
         """Mark the end of a training step.
 
         Args:
-            value: arrays the step produced. At the edges of a window they are waited for (every live
-                array when None), so that no device work of one step is recorded, or missed, in another.
+            value: arrays the step produced. At the edges of a window they and every other live array
+                are waited for, so that no device work of one step is recorded, or missed, in another.
+                Work whose results were all dropped can only be waited for through `value`.
         """
+        self._last = value
         following = self._phase_of(self._step + 1)
         edge = following is not self._phase or (
             self.schedule is not None and self.schedule.window_ends_after(self._step)
@@ -72,7 +74,7 @@ class profile:
             self._wait(value)
         self._close_step()
         if edge:
-            self._end()
+            self._end(last=self._step)
         self._step += 1
         if edge:
             self._begin(following)
@@ -91,17 +93,17 @@ class profile:
         except Exception as error:
             self._warn(f"could not start the profiler: {error}")
 
-    def _end(self) -> None:
+    def _end(self, last: int) -> None:
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return
         try:
             space = recorder.stop()
             if self._phase is Phase.ACTIVE:
-                window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, self._step)
+                window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)
                 self.sessions.append(write_session(self.logdir, space, window))
         except Exception as error:
-            self._warn(f"could not keep the profile of steps {self._first_step} to {self._step}: {error}")
+            self._warn(f"could not keep the profile of steps {self._first_step} to {last}: {error}")
 
     def _wait(self, value: Any) -> None:
         try:
@@ -121,5 +123,7 @@ class profile:
 
     def _warn(self, message: str) -> None:
         if not self._warned:
-            warnings.warn(f"rlscope_jax: {message}. Training goes on without it.", RuntimeWarning, stacklevel=3)
+            warnings.warn(
+                f"rlscope_jax: {message}. Training goes on without it.", RuntimeWarning, stacklevel=3
+            )
             self._warned = True

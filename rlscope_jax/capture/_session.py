@@ -17,7 +17,10 @@ SIDECAR_SCHEMA = "rlscope_jax.session/1"
 
 @dataclass(frozen=True)
 class Window:
-    """When the window was open (unix ns) and which training steps it holds, both ends included."""
+    """When the window was open (unix ns) and which whole training steps it holds, both ends included.
+
+    `last_step` is below `first_step` when no step ended within the window.
+    """
 
     start_unix_ns: int
     stop_unix_ns: int

@@ -153,6 +153,8 @@ def _cell(nanoseconds: int | None, scale: float) -> str:
 
 
 def _count(number: int) -> str:
+    if number >= 100_000:
+        return f"{number / 1000:,.0f}k" if number < 10_000_000 else f"{number / 1e6:,.1f}M"
     return f"{number:,}" if number else "·"
 
 

@@ -37,7 +37,9 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
         for device in range(len(devices)):
             chosen = np.flatnonzero((op >= 0) & (device_of_row[line.row] == device))
             if len(chosen):
-                op_lines.append(_op_line(line, chosen, device, op, run, len(threads) - 1 if is_thread else -1))
+                op_lines.append(
+                    _op_line(line, chosen, device, op, run, len(threads) - 1 if is_thread else -1)
+                )
     runs.start = _first_start(len(runs), op_lines)
     return Trace(
         host=host,
@@ -77,7 +79,8 @@ class _OpTable:
                 line.integers("device_ordinal", 0),
             ]
         )
-        result = tuple(np.full(len(has_op), -1, np.int32) for _ in range(3))
+        unknown = np.full(len(has_op), -1, np.int32)
+        result = (unknown, unknown.copy(), unknown.copy())
         self._rows.append(rows)
         self._results.append(result)
         return result
@@ -109,7 +112,9 @@ class _OpTable:
 def _host_events(line: Line, plane: Plane) -> tuple[np.ndarray, bool]:
     """Which events say something of the host, and whether the Python tracer was on."""
     names = plane.event_names
-    noise = np.array([name.startswith(("$", "end: ", "ThreadpoolListener::")) for name in names] + [True], bool)
+    noise = np.array(
+        [name.startswith(("$", "end: ", "ThreadpoolListener::")) for name in names] + [True], bool
+    )
     python = np.array([name.startswith("$") for name in names] + [False], bool)
     return np.flatnonzero(~noise[line.event]), bool(python[line.event].any())
 

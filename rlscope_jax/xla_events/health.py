@@ -38,7 +38,7 @@ def check(trace: Trace, unfinished: int) -> list[Problem]:
             Problem(
                 "no_hlo",
                 f"the capture lacks the HLO of {len(missing)} program(s) that ran: their ops cannot be placed.",
-                "record with enable_hlo_proto left on; on jax before 0.8 upgrade.",
+                "leave enable_hlo_proto on when recording.",
             )
         )
     if trace.python_tracer:
@@ -57,7 +57,8 @@ def _no_device_ops(trace: Trace) -> Problem:
         return Problem(
             "no_device_ops",
             "the capture holds host events but no device op: no op data.",
-            "wait for the device before the window ends (jax.block_until_ready); jax 0.6 on CPU records none at all.",
+            "wait for the device before the window ends (jax.block_until_ready). "
+            "jax 0.6 records no ops on CPU at all: upgrade.",
         )
     return Problem(
         "no_device_ops",

@@ -95,9 +95,10 @@ def _find(space: XSpace) -> dict[int, memoryview]:
     protos = {}
     for key, _, places in plane.event_metadata():
         stats = plane.read_stats(places)
-        if isinstance(stats.get(_HLO_STAT), memoryview):
+        proto = stats.get(_HLO_STAT)
+        if isinstance(proto, memoryview):
             # jax >= 0.10 numbers the entries 1..N and states the program's id; before, the key is the id.
-            protos[as_program_id(stats.get("program_id", key))] = stats[_HLO_STAT]
+            protos[as_program_id(stats.get("program_id", key))] = proto
     return protos
 
 

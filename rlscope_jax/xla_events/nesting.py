@@ -40,7 +40,7 @@ def flatten(start, end):
         if depth > 0 and at > now:
             piece_start[pieces], piece_end[pieces], owner[pieces] = now, at, active[depth - 1]
             pieces += 1
-        now = max(now, at)
+        now = max(now, np.int64(at))
         place = depth
         while place > 0 and end[active[place - 1]] < end[event]:
             active[place] = active[place - 1]

@@ -29,6 +29,15 @@ class Session:
             return {}
         return content if isinstance(content, dict) else {}
 
+    @property
+    def step_limits(self) -> tuple[int, int] | None:
+        """First and last whole step of the window, where our own capture wrote them down."""
+        window = self.sidecar.get("window")
+        if not isinstance(window, dict):
+            return None
+        first, last = window.get("first_step"), window.get("last_step")
+        return (first, last) if isinstance(first, int) and isinstance(last, int) else None
+
 
 def sessions(logdir: str | Path) -> list[Session]:
     """The sessions recorded under a directory, oldest first.

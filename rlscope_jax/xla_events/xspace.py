@@ -72,7 +72,9 @@ class Line:
         """A string statistic of every row, "" where a row has none."""
         column = ROW_STATS.index(stat)
         distinct, inverse = np.unique(
-            np.stack([self.values[:, column], self.kinds[:, column].astype(np.int64)]), axis=1, return_inverse=True
+            np.stack([self.values[:, column], self.kinds[:, column].astype(np.int64)]),
+            axis=1,
+            return_inverse=True,
         )
         texts = [self.plane.text(int(value), int(kind)) for value, kind in distinct.T]
         return [texts[index] for index in inverse.ravel()]
@@ -169,9 +171,9 @@ def read_xspace(path: Path) -> XSpace:
         size = path.stat().st_size
         if size == 0:
             raise UnreadableProfileError(
-                f"{path} is empty. The profiler wrote no data; over 2 GB it does so silently. Record fewer steps."
+                f"{path} is empty: the profiler wrote no data, as it does past 2 GB. Record fewer steps."
             )
-        buffer = memoryview(np.memmap(path, np.uint8, "r"))
+        buffer = memoryview(np.memmap(path, np.uint8, "r"))  # type: ignore[arg-type]
     except OSError as error:
         raise UnreadableProfileError(f"{path} cannot be read: {error.strerror or error}") from error
     space = XSpace(path, buffer)
@@ -179,7 +181,7 @@ def read_xspace(path: Path) -> XSpace:
         _decode(space)
     except wire.WireError as error:
         raise UnreadableProfileError(
-            f"{path} is no XLA profile, or it is damaged ({error}). Copy it again in binary mode, or record anew."
+            f"{path} is no XLA profile, or it is damaged ({error}). Copy it again, in binary mode."
         ) from error
     if not space.planes:
         raise UnreadableProfileError(f"{path} is no XLA profile: it holds no planes.")
@@ -230,7 +232,9 @@ def _decode_plane(space: XSpace, start: int, end: int) -> Plane:
 def _decode_line(plane: Plane, start: int, end: int, known: tuple[np.ndarray, np.ndarray]) -> Line:
     buffer = plane.space.buffer
     content = np.asarray(buffer)
-    line_id, name_start, name_end, display_start, display_end, timestamp, count = events.scan_line(content, start, end)
+    line_id, name_start, name_end, display_start, display_end, timestamp, count = events.scan_line(
+        content, start, end
+    )
     if count < 0:
         raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
     name = wire.text(buffer, name_start, name_end) or wire.text(buffer, display_start, display_end)
