@@ -48,7 +48,7 @@ class operation:
         """Return `function` running inside this operation; its own attributes stay reachable."""
         text = self._text
 
-        @functools.wraps(function)
+        @functools.wraps(function, updated=())
         def annotated(*args: Any, **kwargs: Any) -> Any:
             scope = _enter(text)
             try:
@@ -56,10 +56,10 @@ class operation:
             finally:
                 scope.__exit__(None, None, None)
 
-        # `wraps` copies the instance dictionary only; a jitted function's `lower` or a custom_vjp's
-        # `defvjp` live on its class.
+        # A jitted function's `lower` or a custom_vjp's `defvjp` live on its class. Its private attributes
+        # stay behind: with them jax.jit would look through this wrapper and skip the scope.
         for attribute in dir(function):
-            if not attribute.startswith("__") and not hasattr(annotated, attribute):
+            if attribute == "_cache_size" or not (attribute.startswith("_") or hasattr(annotated, attribute)):
                 setattr(annotated, attribute, getattr(function, attribute))
         return annotated  # type: ignore[return-value]
 

@@ -37,7 +37,7 @@ def check(trace: Trace, unfinished: int) -> list[Problem]:
         problems.append(
             Problem(
                 "no_hlo",
-                f"the capture lacks the HLO of {len(missing)} program(s) that ran: their ops cannot be placed.",
+                f"the capture lacks the HLO of {len(missing)} program(s) that ran: nothing places their ops.",
                 "leave enable_hlo_proto on when recording.",
             )
         )

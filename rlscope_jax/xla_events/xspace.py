@@ -3,7 +3,7 @@
 Layout (openxla/xprof `xplane.proto`): XSpace{planes=1, errors=2, warnings=3, hostnames=4};
 XPlane{id=1, name=2, lines=3, event_metadata=4, stat_metadata=5, stats=6};
 XLine{id=1, name=2, timestamp_ns=3, events=4, display_name=11};
-XEventMetadata{id=1, name=2, display_name=4, stats=5}; XStatMetadata{id=1, name=2};
+XEventMetadata{id=1, name=2, stats=5}; XStatMetadata{id=1, name=2};
 XStat{metadata_id=1, double=2, uint64=3, int64=4, str=5, bytes=6, ref=7}.
 """
 
@@ -293,7 +293,7 @@ def _stat_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str]
 
 
 def _event_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str, list[tuple[int, int]]]:
-    key, name, display, stats = 0, "", "", []
+    key, name, stats = 0, "", []
     for number, wire_type, first, last in wire.fields(buffer, start, end):
         if number == 1 and wire_type == wire.VARINT:
             key = wire.signed(first)
@@ -303,8 +303,6 @@ def _event_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str
                     continue
                 if inner == 2:
                     name = wire.text(buffer, begin, stop)
-                elif inner == 4:
-                    display = wire.text(buffer, begin, stop)
                 elif inner == 5:
                     stats.append((begin, stop))
-    return key, display or name, stats
+    return key, name, stats

@@ -1,0 +1,102 @@
+"""profile(): what it writes, and that it never breaks a training loop."""
+
+import json
+import os
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from rlscope_jax import Schedule, load, profile, sessions
+
+
+@jax.jit
+def train_step(x):
+    return jnp.tanh(x @ x)
+
+
+def train(logdir, steps, schedule=None):
+    x = jnp.ones((64, 64)) * 0.01
+    with profile(logdir, schedule) as profiler:
+        for _ in range(steps):
+            x = train_step(x)
+            profiler.step(x)
+    return profiler
+
+
+def test_a_schedule_leaves_one_session_a_cycle(tmp_path):
+    profiler = train(tmp_path, 12, Schedule(skip_first=1, wait=1, warmup=1, active=2, repeat=2))
+    assert [path.parent.name for path in profiler.sessions] == [
+        session.name for session in sessions(tmp_path)
+    ]
+    windows = [load(tmp_path, session.name).to_dict()["window"] for session in sessions(tmp_path)]
+    assert [(window["first_step"], window["last_step"], window["steps"]) for window in windows] == [
+        (3, 4, 2), (7, 8, 2),
+    ]  # fmt: skip
+
+
+def test_without_a_schedule_the_whole_block_is_one_session(tmp_path):
+    train(tmp_path, 3)
+    report = load(tmp_path).to_dict()
+    assert (report["window"]["steps"], report["counts"]["dispatches"]) == (3, 3)
+    assert report["health"]["verdict"] == "ok"
+
+
+def test_only_whole_steps_count(tmp_path):
+    with profile(tmp_path) as profiler:
+        y = train_step(jnp.ones((8, 8)))
+        profiler.step(y)
+        train_step(y).block_until_ready()  # after the last step
+    assert load(tmp_path).to_dict()["window"]["steps"] == 1
+
+
+def test_work_whose_result_is_dropped_is_waited_for(tmp_path):
+    x = jnp.ones((700, 700)) * 0.01
+    long = jax.jit(lambda x: jax.lax.fori_loop(0, 30, lambda _, y: jnp.tanh(y @ x), x))
+    long(x).block_until_ready()
+    with profile(tmp_path) as profiler:
+        profiler.step(long(x))
+    report = load(tmp_path).to_dict()
+    assert report["health"]["verdict"] == "ok"
+    assert report["counts"]["device_ops"] > 30
+
+
+def test_the_sidecar_describes_the_window_and_nothing_else_is_written(tmp_path):
+    train(tmp_path, 2)
+    files = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
+    [session] = sessions(tmp_path)
+    assert files == [
+        f"plugins/profile/{session.name}/{session.files[0].name}",
+        f"plugins/rlscope/{session.name}.json",
+    ]
+    sidecar = json.loads((tmp_path / files[1]).read_text())
+    assert sidecar["window"]["stop_unix_ns"] > sidecar["window"]["start_unix_ns"]
+
+
+def test_a_second_profiler_lets_training_go_on(tmp_path):
+    with jax.profiler.trace(str(tmp_path / "first")), pytest.warns(RuntimeWarning, match="already running"):
+        profiler = train(tmp_path / "second", 3)
+    assert profiler.sessions == []
+    assert len(sessions(tmp_path / "first")) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a path that cannot be a directory")
+def test_a_logdir_that_cannot_be_written_lets_training_go_on(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way")
+    with pytest.warns(RuntimeWarning, match="could not keep the profile"):
+        train(blocked, 3)
+
+
+def test_an_exception_inside_the_window_is_the_users(tmp_path):
+    with pytest.raises(ZeroDivisionError), profile(tmp_path) as profiler:
+        profiler.step(train_step(jnp.ones((8, 8))))
+        raise ZeroDivisionError
+    assert load(tmp_path).to_dict()["window"]["steps"] == 1
+
+
+def test_after_a_failure_the_next_window_works(tmp_path):
+    with pytest.raises(KeyboardInterrupt), profile(tmp_path / "a"):
+        raise KeyboardInterrupt
+    train(tmp_path / "b", 2)
+    assert load(tmp_path / "b").to_dict()["window"]["steps"] == 2

@@ -1,0 +1,139 @@
+"""operation(): the names it leaves in compiled programs, and what it leaves alone."""
+
+import inspect
+import threading
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from rlscope_jax import operation
+from rlscope_jax.names import parse_op_name
+
+
+def placed(function, *arguments):
+    """{(path, direction)} of every marked instruction of the compiled program."""
+    text = jax.jit(function).lower(*arguments).compile().as_text()
+    names = [piece.split('"')[0] for piece in text.split('op_name="')[1:]]
+    return {(name.path, name.direction) for name in map(parse_op_name, names) if name.marked}
+
+
+X = jnp.ones((8, 8))
+
+
+@operation("work")
+def work(x):
+    return jnp.tanh(x @ x).sum()
+
+
+def scanned(x):
+    return jax.lax.scan(lambda carry, _: (operation("body")(jnp.sin)(carry), None), x, None, length=3)[
+        0
+    ].sum()
+
+
+def branched(x):
+    return jax.lax.cond(x.sum() > 0, operation("yes")(jnp.sin), operation("no")(jnp.cos), x).sum()
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (work, {("work", None)}),
+        (jax.vmap(operation("row")(jnp.sin)), {("row", None)}),
+        (jax.grad(work), {("work", "forward"), ("work", "backward")}),
+        (scanned, {("body", None)}),
+        (jax.grad(scanned), {("body", "forward"), ("body", "backward")}),
+        (jax.grad(jax.checkpoint(scanned)), {("body", "recompute"), ("body", "backward")}),
+        (branched, {("yes", None), ("no", None)}),
+        (operation("outer")(lambda x: work(x)), {("outer/work", None)}),
+        (operation("a/b")(jnp.sin), {("a/b", None)}),
+        (jax.jit(work), {("work", None)}),
+    ],
+)
+def test_names_survive_transforms(function, expected):
+    assert placed(function, X) == expected
+
+
+def test_as_a_context_manager_it_nests():
+    def function(x):
+        with operation("update"), operation("loss"):
+            return jnp.sin(x)
+
+    assert placed(function, X) == {("update/loss", None)}
+
+
+def test_the_program_differs_only_in_metadata():
+    import re
+
+    def plain(x):
+        return jnp.tanh(x @ x).sum()
+
+    def compiled(function):
+        function.__name__ = "same"
+        text = jax.jit(jax.grad(function)).lower(X).compile().as_text()
+        return re.sub(r", metadata=\{[^}]*\}", "", text).split("\n\nFileNames")[0]
+
+    assert compiled(operation("work")(plain)) == compiled(plain)
+
+
+def test_above_jit_it_forwards_what_jit_offers():
+    decorated = operation("step")(jax.jit(lambda x: x + 1))
+    assert decorated(1) == 2
+    assert "HloModule" in decorated.lower(1.0).compile().as_text()
+    assert decorated._cache_size() == 1
+    decorated.clear_cache()
+
+
+def test_it_keeps_name_docstring_and_signature():
+    @operation("step")
+    def train_step(state: int, *, lr: float = 0.1) -> int:
+        """Do a step."""
+        return state
+
+    assert (train_step.__name__, train_step.__doc__) == ("train_step", "Do a step.")
+    assert list(inspect.signature(train_step).parameters) == ["state", "lr"]
+
+
+def test_static_arguments_by_name_reach_the_function():
+    @jax.jit
+    @operation("outer")
+    def outer(x):
+        return x * 2
+
+    stepped = jax.jit(operation("pick")(lambda x, n: x[:n]), static_argnames="n")
+    assert stepped(X, n=3).shape == (3, 8)
+    assert outer(2) == 4
+
+
+def test_methods_and_exceptions():
+    class Agent:
+        @operation("act")
+        def act(self, x):
+            if x < 0:
+                raise ValueError("negative")
+            return x
+
+    assert Agent().act(1) == 1
+    with pytest.raises(ValueError, match="negative"):
+        Agent().act(-1)
+
+
+def test_one_object_serves_many_threads_and_nests_in_itself():
+    shared = operation("shared")
+    errors = []
+
+    def enter():
+        try:
+            for _ in range(200):
+                with shared, shared:
+                    pass
+        except Exception as error:  # pragma: no cover - the failure this test looks for
+            errors.append(error)
+
+    threads = [threading.Thread(target=enter) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
