@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -45,10 +46,20 @@ class operation:
         self._open[threading.get_ident()].pop().__exit__(*exception)
 
     def __call__(self, function: F) -> F:
-        """Return `function` running inside this operation; its own attributes stay reachable."""
+        """Return `function` running inside this operation; its own attributes stay reachable.
+
+        Raises:
+            TypeError: `function` cannot be called.
+        """
+        if isinstance(function, staticmethod | classmethod):
+            return type(function)(self(function.__func__))  # type: ignore[return-value]
+        if not callable(function):
+            raise TypeError(f"operation({self.name!r}) decorates functions; {function!r} cannot be called")
+        if not inspect.isfunction(function):
+            return _AnnotatedCallable(function, self._text)  # type: ignore[return-value]
         text = self._text
 
-        @functools.wraps(function, updated=())
+        @functools.wraps(function)
         def annotated(*args: Any, **kwargs: Any) -> Any:
             scope = _enter(text)
             try:
@@ -56,15 +67,40 @@ class operation:
             finally:
                 scope.__exit__(None, None, None)
 
-        # A jitted function's `lower` or a custom_vjp's `defvjp` live on its class. Its private attributes
-        # stay behind: with them jax.jit would look through this wrapper and skip the scope.
-        for attribute in dir(function):
-            if attribute == "_cache_size" or not (attribute.startswith("_") or hasattr(annotated, attribute)):
-                setattr(annotated, attribute, getattr(function, attribute))
         return annotated  # type: ignore[return-value]
 
     def __repr__(self) -> str:
         return f"operation({self.name!r})"
+
+
+class _AnnotatedCallable:
+    """A callable that is no plain function (jitted, custom_vjp, partial, ...), inside an operation.
+
+    What it offers (`lower`, `defvjp`, ...) is looked up on it, not copied: jax.jit copies the instance
+    dictionary of what it wraps, and would then answer `lower` for the inner function.
+    """
+
+    def __init__(self, function: Any, text: str) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._rlscope_text = text
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        scope = _enter(self._rlscope_text)
+        try:
+            return self.__wrapped__(*args, **kwargs)
+        finally:
+            scope.__exit__(None, None, None)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__wrapped__":  # not set yet: copy and pickle ask before __init__ has run
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
+    def __repr__(self) -> str:
+        return f"<operation {self._rlscope_text} of {self.__wrapped__!r}>"
 
 
 def _enter(text: str) -> Any:

@@ -137,3 +137,39 @@ def test_one_object_serves_many_threads_and_nests_in_itself():
     for thread in threads:
         thread.join()
     assert errors == []
+
+
+def test_jit_above_a_decorated_jit_lowers_the_decorated_function():
+    double = jax.jit(operation("double")(jax.jit(lambda x: x * 2)))
+    assert "rls=double" in double.lower(X).compile().as_text()
+
+
+def test_static_and_class_methods():
+    class Agent:
+        @operation("make")
+        @staticmethod
+        def make(x):
+            return x + 1
+
+        @operation("build")
+        @classmethod
+        def build(cls, x):
+            return cls, x
+
+    assert Agent.make(1) == 2
+    assert Agent.build(3) == (Agent, 3)
+
+
+def test_custom_vjp_keeps_its_rules():
+    @operation("square")
+    @jax.custom_vjp
+    def square(x):
+        return x * x
+
+    square.defvjp(lambda x: (x * x, x), lambda x, g: (3 * x * g,))  # a wrong rule, to see that it is used
+    assert jax.grad(square)(2.0) == 6.0
+
+
+def test_what_cannot_be_called_is_refused():
+    with pytest.raises(TypeError, match="cannot be called"):
+        operation("x")(3)
