@@ -33,7 +33,7 @@ _STRUCTURAL = frozenset(
         "while", "body", "cond", "scan", "closed_call", "core_call", "checkpoint", "remat", "remat2",
         "rematted_computation", "custom_jvp_call", "custom_vjp_call", "custom_jvp_call_jaxpr",
         "custom_vjp_call_jaxpr", "pjit", "xla_call", "shard_map", "xla_pmap", "body_fun", "cond_fun",
-        "custom_lin", "composite", "main",
+        "custom_lin", "composite", "main", "eval_jaxpr",
     }
 )  # fmt: skip
 _BRANCH = re.compile(r"branch_\d+_fun")

@@ -80,6 +80,7 @@ def test_marks_are_read_from_op_names(op_name, path, direction):
         ("jit(f)/while/body/closed_call/jit(sort)/sort", "", None),
         ("jit(f)/rollout/while/body/closed_call/jit(_split)/rollout.<locals>.body/add", "rollout", None),
         ("jit(f)/cond/branch_1_fun/mul", "", None),
+        ("jit(f)/rollout/while/body/closed_call/eval_jaxpr/env_step/sin", "rollout/env_step", None),  # 0.11.2
         ("jit(f)/rollout/while/jit(f)/rollout/while/body/add", "rollout", None),
         ("x", "", None),
         ("args[0]", "", None),
