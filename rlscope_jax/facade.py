@@ -8,7 +8,7 @@ from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
 from rlscope_jax.xla_events.read import read_trace
-from rlscope_jax.xla_events.sessions import find_session
+from rlscope_jax.xla_events.sessions import Session, find_session
 
 
 def load(logdir: str | Path, session: str | None = None) -> Report:
@@ -18,10 +18,10 @@ def load(logdir: str | Path, session: str | None = None) -> Report:
         RlscopeError: there is no profile, or it cannot be read; the message says which and why.
     """
     chosen = find_session(logdir, session)
-    return Report(chosen, [_process(path, chosen.step_limits) for path in chosen.files])
+    return Report(chosen, [_process(path, chosen) for path in chosen.files])
 
 
-def _process(path: Path, step_limits: tuple[int, int] | None) -> Process:
-    trace = read_trace(path)
+def _process(path: Path, session: Session) -> Process:
+    trace = read_trace(path, session.window_unix_ns)
     attribution = attribute(trace)
-    return Process(trace, attribution, tabulate(trace, attribution), step_limits)
+    return Process(trace, attribution, tabulate(trace, attribution), session.step_limits)

@@ -28,7 +28,6 @@ class DeviceOwner:
     kind: str
     category: int
     control: bool
-    thread: int
 
 
 @dataclass
@@ -41,6 +40,8 @@ class Attribution:
     activities: list[HostActivity]
     paths: Paths
     dispatches: list[Dispatch]
+    run_thread: np.ndarray
+    """Per run: the thread that dispatched it, an index into `activities`; -1 unknown."""
 
 
 def attribute(trace: Trace) -> Attribution:
@@ -56,16 +57,16 @@ def attribute(trace: Trace) -> Attribution:
     }
     _charge_root_marks(active, dispatches, trace, placements, paths)
     run_path, run_thread = _run_context(trace, active, dispatches)
-    owners, op_owner = _device_owners(trace, placements, paths, run_path, run_thread)
-    return Attribution(owners, op_owner, active, paths, dispatches)
+    owners, op_owner = _device_owners(trace, placements, paths, run_path)
+    return Attribution(owners, op_owner, active, paths, dispatches, run_thread)
 
 
 def _run_context(
     trace: Trace, activities: list[HostActivity], dispatches: list[Dispatch]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Per run: the host path and the thread it was dispatched from (0 and -1 when unknown)."""
-    path = np.zeros(len(trace.runs) + 1, np.int64)
-    thread = np.full(len(trace.runs) + 1, -1, np.int64)
+    path = np.zeros(len(trace.runs), np.int64)
+    thread = np.full(len(trace.runs), -1, np.int64)
     for dispatch in dispatches:
         if dispatch.run >= 0:
             path[dispatch.run] = activities[dispatch.thread].event_path[dispatch.event]
@@ -95,32 +96,21 @@ def _charge_root_marks(
 
 
 def _device_owners(
-    trace: Trace,
-    placements: dict[int, ModulePlacements],
-    paths: Paths,
-    run_path: np.ndarray,
-    run_thread: np.ndarray,
+    trace: Trace, placements: dict[int, ModulePlacements], paths: Paths, run_path: np.ndarray
 ) -> tuple[list[DeviceOwner], list[np.ndarray]]:
-    # The distinct (op, host path, thread) met: few, however many the events.
-    paths_count, threads = len(paths.text), int(run_thread.max(initial=-1)) + 2
-    keys = [
-        (line.op.astype(np.int64) * paths_count + run_path[line.run]) * threads + run_thread[line.run] + 1
-        for line in trace.op_lines
-    ]
+    # The distinct (op, host path) met: few, however many the events.
+    count = len(paths.text)
+    keys = [line.op.astype(np.int64) * count + run_path[line.run] for line in trace.op_lines]
     distinct, inverse = np.unique(
         np.concatenate(keys) if keys else np.zeros(0, np.int64), return_inverse=True
     )
-    owners = []
-    for key in distinct.tolist():
-        rest, thread = divmod(key, threads)
-        op, path = divmod(rest, paths_count)
-        owners.append(_device_owner(trace, placements, paths, op, path, thread - 1))
+    owners = [_device_owner(trace, placements, paths, *divmod(key, count)) for key in distinct.tolist()]
     limits = np.cumsum([len(key) for key in keys])[:-1]
     return owners, [part.astype(np.int32) for part in np.split(inverse, limits)] if keys else []
 
 
 def _device_owner(
-    trace: Trace, placements: dict[int, ModulePlacements], paths: Paths, op: int, path: int, thread: int
+    trace: Trace, placements: dict[int, ModulePlacements], paths: Paths, op: int, path: int
 ) -> DeviceOwner:
     program, name = int(trace.ops.program[op]), trace.ops.name[op]
     placed = placements[program].named(name) if program in placements else NOWHERE
@@ -133,13 +123,7 @@ def _device_owner(
     else:
         evidence, kind, full = "none", "special", UNATTRIBUTED
     module = trace.programs.module(program)
-    instruction = (
-        None
-        if module is None
-        else module.instructions[module.by_name[name]]
-        if name in module.by_name
-        else None
-    )
+    instruction = None if module is None else module.named(name)
     return DeviceOwner(
         op=op,
         path=full,
@@ -148,7 +132,6 @@ def _device_owner(
         kind=kind,
         category=device_category.device_category(instruction),
         control=instruction is not None and instruction.opcode in ("while", "conditional", "call"),
-        thread=thread,
     )
 
 
@@ -173,7 +156,7 @@ def host_pieces(trace: Trace, attribution: Attribution, first_device_owner: int)
         [owner.category == device_category.HOST_CALL for owner in attribution.owners] + [False], bool
     )
     lanes = []
-    for activity in attribution.activities:
+    for number, activity in enumerate(attribution.activities):
         owner, category = activity.piece_path.astype(np.int64), activity.piece_category
         line = inline.get(thread_number[id(activity.thread)])
         if line is not None:
@@ -185,8 +168,38 @@ def host_pieces(trace: Trace, attribution: Attribution, first_device_owner: int)
             owner = np.where(within, first_device_owner + device_owner, owner)
             running = np.where(is_call[device_owner], host_names.CALLBACK, host_names.INLINE)
             category = np.where(within, running, category)
-        lanes.append(HostPieces(activity.piece_start, activity.piece_end, owner, category))
+        lane = HostPieces(activity.piece_start, activity.piece_end, owner, category)
+        lanes.append(_infer_waits(lane, *_extents(trace, attribution.run_thread == number)))
     return lanes
+
+
+def _extents(trace: Trace, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """When the device was on any of these runs, from first op to last: disjoint intervals in order."""
+    order = np.flatnonzero(chosen)[np.argsort(trace.runs.start[chosen], kind="stable")]
+    start, end = trace.runs.start[order], np.maximum.accumulate(trace.runs.end[order])
+    if len(order) == 0:
+        return start, end
+    first = np.append(True, start[1:] > end[:-1])
+    return start[first], end[np.append(first[1:], True)]
+
+
+def _infer_waits(lane: HostPieces, start: np.ndarray, end: np.ndarray) -> HostPieces:
+    """A thread that records nothing while the device is on its work is taken to wait for it."""
+    cuts = np.setdiff1d(np.concatenate([start, end]), np.concatenate([lane.start, lane.end]))
+    place = np.searchsorted(lane.start, cuts, "right") - 1
+    inside = (place >= 0) & (cuts < lane.end[np.maximum(place, 0)]) if len(lane.start) else np.zeros(0, bool)
+    cuts, place = cuts[inside], place[inside]
+    piece = np.sort(np.concatenate([np.arange(len(lane.start)), place]), kind="stable")
+    begin = np.sort(np.concatenate([lane.start, cuts]))
+    finish = np.sort(np.concatenate([lane.end, cuts]))
+    if len(start):
+        run = np.searchsorted(start, begin, "right") - 1
+        on_it = (run >= 0) & (begin < end[np.maximum(run, 0)])
+    else:
+        on_it = np.zeros(len(begin), bool)
+    category = lane.category[piece]
+    category = np.where(on_it & (category == host_names.PYTHON), host_names.WAIT_INFERRED, category)
+    return HostPieces(begin, finish, lane.owner[piece], category)
 
 
 def _owner_of_events(thread: HostThread, op_owner: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, PYTHON, WAIT, WAIT_INFERRED
+from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, WAIT, WAIT_INFERRED
 
 _CATEGORY_COUNT = len(CATEGORIES)
 _FOREVER = np.iinfo(np.int64).max
@@ -65,7 +65,6 @@ def sweep(
     lane_device: np.ndarray,
     devices: int,
     piece_run: np.ndarray,
-    owner_thread: np.ndarray,
     owner_is_control: np.ndarray,
     host: Lanes,
     host_category: np.ndarray,
@@ -75,15 +74,13 @@ def sweep(
 
     Every instant is device only, overlap, host only or idle. When the device works it belongs to the op
     that runs, several at once sharing it equally; else to the host's innermost operation, threads sharing
-    likewise. A thread that runs no event while the device runs its work is taken to wait; a thread that
-    waits, or that itself runs the op, is not at work beside the device.
+    likewise. A thread that waits, or that itself runs the op, is not at work beside the device.
 
     Args:
         window: first and last instant, ps.
         device, host: pieces per op line and per host thread.
         lane_device: device of each device lane.
         piece_run: run of each device piece.
-        owner_thread: host thread that dispatched a device owner's work, -1 unknown.
         owner_is_control: whether a device owner is a while or conditional, which rests while an op of its
             own run works on another line of the device.
         host_category: category of each host piece.
@@ -99,7 +96,6 @@ def sweep(
         lane_device.astype(np.int64),
         devices,
         piece_run.astype(np.int64),
-        owner_thread.astype(np.int64),
         owner_is_control.astype(np.bool_),
         host.offset,
         host.start,
@@ -116,10 +112,10 @@ def sweep(
 
 @numba.njit(cache=True, nogil=True)
 def _sweep(
-    begin, finish, d_offset, d_start, d_end, d_owner, lane_device, devices, piece_run, owner_thread,
+    begin, finish, d_offset, d_start, d_end, d_owner, lane_device, devices, piece_run,
     is_control, h_offset, h_start, h_end, h_owner, h_category, host_owners,
 ):  # fmt: skip
-    owners = len(owner_thread)
+    owners = len(is_control)
     device_only = np.zeros(owners, np.int64)
     overlap = np.zeros(owners, np.int64)
     device_self = np.zeros(owners, np.int64)
@@ -133,7 +129,6 @@ def _sweep(
     d_next, h_next = d_offset[:-1].copy(), h_offset[:-1].copy()
     d_now = np.full(d_lanes, -1, np.int64)  # the piece each lane is in, -1 between pieces
     h_now = np.full(h_lanes, -1, np.int64)
-    category_now = np.zeros(h_lanes, np.int64)
     device_seen = np.zeros(devices, np.bool_)
 
     now = begin
@@ -180,12 +175,6 @@ def _sweep(
             if piece < 0:
                 continue
             category = h_category[piece]
-            if category == PYTHON:
-                for other in range(d_lanes):
-                    if d_now[other] >= 0 and owner_thread[d_owner[d_now[other]]] == lane:
-                        category = WAIT_INFERRED
-                        break
-            category_now[lane] = category
             host_self[h_owner[piece], category] += span
             if category != INLINE and category != WAIT and category != WAIT_INFERRED:
                 at_work += 1
@@ -205,7 +194,7 @@ def _sweep(
             share, rest = span // at_work, span % at_work
             for lane in range(h_lanes):
                 if h_now[lane] >= 0:
-                    category = category_now[lane]
+                    category = h_category[h_now[lane]]
                     if category != INLINE and category != WAIT and category != WAIT_INFERRED:
                         host_only[h_owner[h_now[lane]], category] += share + rest
                         rest = 0

@@ -92,7 +92,6 @@ def tabulate(trace: Trace, attribution: Attribution) -> Table:
         np.array([line.device for line in trace.op_lines], np.int64),
         len(trace.devices),
         np.concatenate(runs) if runs else np.zeros(0, np.int64),
-        np.array([owner.thread for owner in owners], np.int64),
         np.array([owner.control for owner in owners], bool),
         Lanes.of([(lane.start, lane.end, lane.owner) for lane in lanes]),
         np.concatenate([lane.category for lane in lanes]) if lanes else np.zeros(0, np.int64),

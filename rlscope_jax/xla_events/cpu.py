@@ -40,7 +40,9 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
                 op_lines.append(
                     _op_line(line, chosen, device, op, run, len(threads) - 1 if is_thread else -1)
                 )
-    runs.start = _first_start(len(runs), op_lines)
+    for op_line in op_lines:
+        np.minimum.at(runs.start, op_line.run, op_line.start)
+        np.maximum.at(runs.end, op_line.run, op_line.end)
     return Trace(
         host=host,
         window=(0, 0),
@@ -101,7 +103,13 @@ class _OpTable:
                 start += len(result[index])
         return (
             Ops(ops[0], [names[code] for code in ops[1]]),
-            Runs(runs[0], runs[1], [names[code] for code in runs[2]], np.zeros(runs.shape[1], np.int64)),
+            Runs(
+                program=runs[0],
+                run_id=runs[1],
+                module=[names[code] for code in runs[2]],
+                start=np.full(runs.shape[1], np.iinfo(np.int64).max),
+                end=np.full(runs.shape[1], np.iinfo(np.int64).min),
+            ),
             [Device(f"{host}/cpu:{ordinal}", "cpu") for ordinal in ordinals],
         )
 
@@ -154,10 +162,3 @@ def _by_start(start: np.ndarray, duration: np.ndarray) -> np.ndarray:
     if len(start) < 2 or bool((np.diff(start) > 0).all()):
         return np.arange(len(start))
     return np.lexsort((-duration, start))
-
-
-def _first_start(runs: int, op_lines: list[OpLine]) -> np.ndarray:
-    start = np.full(runs, np.iinfo(np.int64).max, np.int64)
-    for line in op_lines:
-        np.minimum.at(start, line.run, line.start)
-    return start

@@ -48,6 +48,11 @@ class HloModule:
         self.by_name = {instruction.name: index for index, instruction in enumerate(self.instructions)}
         self.by_id = {instruction.id: index for index, instruction in enumerate(self.instructions)}
 
+    def named(self, name: str) -> Instruction | None:
+        """The instruction of that name."""
+        index = self.by_name.get(name)
+        return None if index is None else self.instructions[index]
+
 
 class Programs:
     """The HLO modules of a profile, each parsed when it is first asked for."""

@@ -13,8 +13,12 @@ from rlscope_jax.xla_events.xspace import XSpace, read_xspace
 _TASK_PLANE = "Task Environment"
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path, window_unix_ns: tuple[int, int] | None = None) -> Trace:
     """Decode one host's profile.
+
+    Args:
+        path: the `xplane.pb`.
+        window_unix_ns: when recording began and ended, where the recorder wrote it down.
 
     Raises:
         UnreadableProfileError: the file is missing, empty, damaged, or of a kind not read yet.
@@ -28,25 +32,29 @@ def read_trace(path: Path) -> Trace:
     if space.plane(HOST_PLANE) is None:
         raise UnreadableProfileError(f"{path} holds no host plane {HOST_PLANE!r}: it is no JAX profile.")
     trace = read_cpu_trace(space, Programs(space))
-    trace.window, trace.start_unix_ns = _window(space)
+    trace.window, trace.start_unix_ns = _window(space, window_unix_ns)
     trace.environment = _environment(space)
     trace.events = space.events
     return trace
 
 
-def _window(space: XSpace) -> tuple[tuple[int, int], int | None]:
-    """The recorded interval: as the profiler states it, widened to hold every event."""
-    plane = space.plane(_TASK_PLANE)
-    stats = plane.stats if plane is not None else {}
-    begin, end = stats.get("profile_start_time"), stats.get("profile_stop_time")
-    if isinstance(begin, int) and isinstance(end, int) and end > begin:
-        return (0, (end - begin) * 1000), begin
+def _window(space: XSpace, recorded: tuple[int, int] | None) -> tuple[tuple[int, int], int | None]:
+    """The recorded interval, ps since the session's start.
+
+    The profiler states when it started and stopped, but it stops only when it has collected every event,
+    which can take longer than the window itself. So the window ends where the recorder says, else with
+    the last event.
+    """
     lines = [line for plane in space.planes for line in plane.lines if len(line)]
-    if not lines:
-        return (0, 0), None
-    first = min(int(line.start.min()) for line in lines)
-    last = max(int((line.start + line.duration).max()) for line in lines)
-    return (first, max(last, first)), None
+    first = min((int(line.start.min()) for line in lines), default=0)
+    last = max((int((line.start + line.duration).max()) for line in lines), default=0)
+    plane = space.plane(_TASK_PLANE)
+    started = plane.stats.get("profile_start_time") if plane is not None else None
+    if not isinstance(started, int):
+        return (first, max(last, first)), None
+    if recorded is not None:
+        return ((recorded[0] - started) * 1000, (recorded[1] - started) * 1000), started
+    return (min(0, first), max(last, 0)), started
 
 
 def _environment(space: XSpace) -> dict[str, str | None]:

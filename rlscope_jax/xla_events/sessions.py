@@ -38,6 +38,15 @@ class Session:
         first, last = window.get("first_step"), window.get("last_step")
         return (first, last) if isinstance(first, int) and isinstance(last, int) else None
 
+    @property
+    def window_unix_ns(self) -> tuple[int, int] | None:
+        """When recording began and ended, where our own capture wrote it down."""
+        window = self.sidecar.get("window")
+        if not isinstance(window, dict):
+            return None
+        start, stop = window.get("start_unix_ns"), window.get("stop_unix_ns")
+        return (start, stop) if isinstance(start, int) and isinstance(stop, int) and stop > start else None
+
 
 def sessions(logdir: str | Path) -> list[Session]:
     """The sessions recorded under a directory, oldest first.

@@ -41,6 +41,8 @@ class Runs:
     """Module name, e.g. `jit_train_step`."""
     start: np.ndarray
     """int64[runs]: when the first op began, ps."""
+    end: np.ndarray
+    """int64[runs]: when the last op ended, ps."""
 
     def __len__(self) -> int:
         return len(self.program)

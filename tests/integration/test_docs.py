@@ -35,7 +35,9 @@ def test_what_the_page_shows_runs(page, tmp_path):
 
 def run(command, directory):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -2,16 +2,16 @@ import pytest
 
 from rlscope_jax.capture import Phase, Schedule
 
-O, W, A = Phase.OFF, Phase.WARMUP, Phase.ACTIVE
+OFF, W, A = Phase.OFF, Phase.WARMUP, Phase.ACTIVE
 
 
 @pytest.mark.parametrize(
     ("schedule", "phases"),
     [
         (Schedule(), [A, A, A]),
-        (Schedule(skip_first=2, active=2, repeat=1), [O, O, A, A, O, O]),
-        (Schedule(wait=1, warmup=1, active=2, repeat=2), [O, W, A, A, O, W, A, A, O, O, O, O]),
-        (Schedule(skip_first=1, wait=1, active=1), [O, O, A, O, A, O, A]),
+        (Schedule(skip_first=2, active=2, repeat=1), [OFF, OFF, A, A, OFF, OFF]),
+        (Schedule(wait=1, warmup=1, active=2, repeat=2), [OFF, W, A, A, OFF, W, A, A, OFF, OFF, OFF, OFF]),
+        (Schedule(skip_first=1, wait=1, active=1), [OFF, OFF, A, OFF, A, OFF, A]),
     ],
 )  # fmt: skip
 def test_phases_are_those_of_torch_profiler(schedule, phases):

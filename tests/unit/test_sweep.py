@@ -4,11 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, PYTHON, WAIT, WAIT_INFERRED
+from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, WAIT, WAIT_INFERRED
 from rlscope_jax.breakdown.sweep import Lanes, sweep
 
 LENGTH, RUNS, DEVICE_OWNERS, HOST_OWNERS = 40, 3, 4, 3
-OWNER_THREAD = np.array([0, 1, -1, 0])
 IS_CONTROL = np.array([False, False, False, True])
 RESTING = (INLINE, WAIT, WAIT_INFERRED)
 
@@ -47,7 +46,7 @@ def test_the_partition_is_its_definition(device, host, lane_device):
     device_lanes, runs = columns(device)
     host_lanes, kinds = columns(host)
     cells = sweep(
-        (0, LENGTH * scale), device_lanes, lane_device, 2, runs, OWNER_THREAD, IS_CONTROL, host_lanes, kinds,
+        (0, LENGTH * scale), device_lanes, lane_device, 2, runs, IS_CONTROL, host_lanes, kinds,
         HOST_OWNERS,
     )  # fmt: skip
 
@@ -69,13 +68,12 @@ def test_the_partition_is_its_definition(device, host, lane_device):
         ]
         for place in {place for place, _ in working}:
             busy[place] += scale
-        served = {OWNER_THREAD[piece[2]] for _, piece in working}
         at_work = []
-        for number, lane in enumerate(host):
+        for lane in host:
             piece = at(lane, instant)
             if piece is None:
                 continue
-            kind = WAIT_INFERRED if piece[3] == PYTHON and number in served else piece[3]
+            kind = piece[3]
             threads[piece[2], kind] += scale
             if kind not in RESTING:
                 at_work.append((piece[2], kind))
@@ -103,7 +101,5 @@ def test_picoseconds_that_do_not_divide_are_kept():
     third = (np.array([0]), np.array([10]), np.array([2]))
     none = Lanes.of([])
     zero = np.zeros(3, np.int64)
-    cells = sweep(
-        (0, 10), Lanes.of([lane, other, third]), zero, 1, zero, zero - 1, zero > 0, none, zero[:0], 1
-    )
+    cells = sweep((0, 10), Lanes.of([lane, other, third]), zero, 1, zero, zero > 0, none, zero[:0], 1)
     assert cells.device_only.tolist() == [4, 3, 3]

@@ -1,0 +1,51 @@
+"""Run Brax's own trainers on a jax that has dropped a function they call. Never imports brax."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+import jax
+import numpy as np
+
+try:  # jax 0.10 removed the public name only
+    from jax._src.api import device_put_replicated as _private_device_put_replicated
+except ImportError:  # pragma: no cover - only on a jax that removed it entirely
+    _private_device_put_replicated = None
+
+
+def restore_device_put_replicated() -> ExitStack:
+    """Give `jax.device_put_replicated` back, which brax 0.14's `train` functions call and jax 0.10 removed.
+
+    Does nothing on a jax that still has it.
+
+    Returns:
+        A context manager that takes the function away again when it is left, or when its `close()` is
+        called; ignore it to keep the function for the rest of the program.
+    """
+    undo = ExitStack()
+    if not hasattr(jax, "device_put_replicated"):
+        jax.device_put_replicated = _private_device_put_replicated or replicate  # type: ignore[attr-defined]
+        undo.callback(delattr, jax, "device_put_replicated")
+    return undo
+
+
+def replicate(value: Any, devices: Sequence[jax.Device]) -> Any:
+    """`jax.device_put_replicated` in public API: a copy of each array on each device, along a new leading axis.
+
+    Args:
+        value: arrays and scalars, in any pytree.
+        devices: where to put a copy.
+    """
+    # The axis keeps jax's name for it: another one is another sharding, and so another compilation.
+    mesh = jax.sharding.Mesh(np.array(devices), ("_device_put_replicated",))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("_device_put_replicated"))
+
+    def put(leaf: Any) -> jax.Array:
+        row = jax.numpy.asarray(leaf)[None]
+        shape = (len(devices), *row.shape[1:])
+        rows = [jax.device_put(row, device) for device in devices]
+        return jax.make_array_from_single_device_arrays(shape, sharding, rows)
+
+    return jax.tree.map(put, value)
