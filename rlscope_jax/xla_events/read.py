@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from rlscope_jax.errors import UnreadableProfileError
-from rlscope_jax.xla_events.cpu import HOST_PLANE, read_cpu_trace
+from rlscope_jax.xla_events.cpu import read_cpu_trace
 from rlscope_jax.xla_events.hlo import METADATA_PLANE, Programs
+from rlscope_jax.xla_events.host_lines import HOST_PLANE
 from rlscope_jax.xla_events.trace import Trace
 from rlscope_jax.xla_events.xspace import XSpace, read_xspace
 

@@ -21,12 +21,16 @@ class Device:
 
 @dataclass
 class Ops:
-    """The distinct executed ops: one row per (program, HLO op)."""
+    """The distinct executed ops: one row per (program, HLO op, kernel)."""
 
     program: np.ndarray
-    """int64[ops]: program id."""
+    """int64[ops]: program id, -1 for work that no program claims."""
     name: list[str]
-    """The HLO instruction's name."""
+    """The HLO instruction's name; "" where the event does not say."""
+    kernel: list[str]
+    """The kernel's own name, where the device tells (GPU)."""
+    op_path: list[str]
+    """The op_name the event itself carries, where it does (GPU, TPU): for programs without HLO."""
 
 
 @dataclass
@@ -92,16 +96,16 @@ class Trace:
     """One host's profile, device kinds made alike."""
 
     host: str
-    window: tuple[int, int]
-    """First and last instant recorded, ps since the session's start."""
-    start_unix_ns: int | None
-    devices: list[Device]
-    op_lines: list[OpLine]
-    host_threads: list[HostThread]
-    worker_lines: list[Line]
     ops: Ops
     runs: Runs
     programs: Programs
+    devices: list[Device] = field(default_factory=list)
+    op_lines: list[OpLine] = field(default_factory=list)
+    host_threads: list[HostThread] = field(default_factory=list)
+    worker_lines: list[Line] = field(default_factory=list)
+    window: tuple[int, int] = (0, 0)
+    """First and last instant recorded, ps since the session's start."""
+    start_unix_ns: int | None = None
     environment: dict[str, str | None] = field(default_factory=dict)
     python_tracer: bool = False
     events: int = 0
