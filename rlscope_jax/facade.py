@@ -22,6 +22,5 @@ def load(logdir: str | Path, session: str | None = None) -> Report:
 
 
 def _process(path: Path, session: Session) -> Process:
-    trace = read_trace(path, session.window_unix_ns)
-    attribution = attribute(trace)
-    return Process(trace, attribution, tabulate(trace, attribution), session.step_limits)
+    attribution = attribute(read_trace(path, session.window_unix_ns))
+    return Process(attribution, tabulate(attribution), session.step_limits)

@@ -109,7 +109,8 @@ def parse_op_name(op_name: str) -> GraphPath:
 
     Of several names joined with `;` (instructions that XLA merged) the first with a mark counts, else the
     first. Direction follows the innermost mark: backward when a component at or above it is transposed,
-    recompute when rematerialisation stands above it, forward when it is only under jvp.
+    recompute when rematerialisation stands above it, forward when it is only under jvp. Without any scope
+    it is that of the whole name.
     """
     parsed = [_parse_one(part) for part in _split(op_name, ";")]
     return next((name for name in parsed if name.marked), parsed[0])
@@ -130,7 +131,7 @@ def _parse_one(op_name: str) -> GraphPath:
     # Without marks: every component that jax did not add, less the primitive at the end.
     scopes = [i for i, component in enumerate(components[:-1]) if _is_scope(component)]
     if not scopes or not (rooted or len(components) > 1):
-        return GraphPath("", None, False, rooted)
+        return GraphPath("", _direction(components) if rooted else None, False, rooted)
     named = [components[index].text for index in scopes]
     return GraphPath(_collapse(named), _direction(components[: scopes[-1] + 1]), False, rooted)
 

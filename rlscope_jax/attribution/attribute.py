@@ -8,7 +8,8 @@ import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, read_thread
-from rlscope_jax.attribution.placement import NOWHERE, ModulePlacements
+from rlscope_jax.attribution.launches import runs_by_launch
+from rlscope_jax.attribution.placement import NOWHERE, ModulePlacements, place_op_name
 from rlscope_jax.attribution.runs import Dispatch, link_runs
 from rlscope_jax.names import join
 from rlscope_jax.xla_events.nesting import nearest
@@ -34,6 +35,8 @@ class DeviceOwner:
 class Attribution:
     """Who owns what. Host owners are path numbers; see `host_pieces` for the others."""
 
+    trace: Trace
+    """The trace, its runs told apart by the calls that launched them."""
     owners: list[DeviceOwner]
     op_owner: list[np.ndarray]
     """Per op line: the device owner of each event."""
@@ -50,6 +53,7 @@ def attribute(trace: Trace) -> Attribution:
     activities = [read_thread(thread, paths) for thread in trace.host_threads]
     active = [activity for activity in activities if is_program_thread(activity)]
     dispatches = link_runs(trace, active)
+    trace = runs_by_launch(trace, active, dispatches)
     placements = {
         program: ModulePlacements(module)
         for program in np.unique(trace.ops.program).tolist()
@@ -58,7 +62,7 @@ def attribute(trace: Trace) -> Attribution:
     _charge_root_marks(active, dispatches, trace, placements, paths)
     run_path, run_thread = _run_context(trace, active, dispatches)
     owners, op_owner = _device_owners(trace, placements, paths, run_path)
-    return Attribution(owners, op_owner, active, paths, dispatches, run_thread)
+    return Attribution(trace, owners, op_owner, active, paths, dispatches, run_thread)
 
 
 def _run_context(
@@ -114,6 +118,8 @@ def _device_owner(
 ) -> DeviceOwner:
     program, name = int(trace.ops.program[op]), trace.ops.name[op]
     placed = placements[program].named(name) if program in placements else NOWHERE
+    if placed == NOWHERE and trace.programs.instruction(program, name) is None:
+        placed = place_op_name(trace.ops.op_path[op])
     host_path, host_kind = paths.text[path], paths.kind[path]
     full = join(host_path, placed.path)
     if placed.kind is not None:
@@ -122,15 +128,14 @@ def _device_owner(
         evidence, kind = "host", host_kind
     else:
         evidence, kind, full = "none", "special", UNATTRIBUTED
-    module = trace.programs.module(program)
-    instruction = None if module is None else module.named(name)
+    instruction = trace.programs.instruction(program, name)
     return DeviceOwner(
         op=op,
         path=full,
         direction=placed.direction,
         evidence=evidence,
         kind=kind,
-        category=device_category.device_category(instruction),
+        category=device_category.device_category(instruction, trace.ops.kernel[op] or name),
         control=instruction is not None and instruction.opcode in ("while", "conditional", "call"),
     )
 
@@ -145,11 +150,12 @@ class HostPieces:
     category: np.ndarray
 
 
-def host_pieces(trace: Trace, attribution: Attribution, first_device_owner: int) -> list[HostPieces]:
+def host_pieces(attribution: Attribution, first_device_owner: int) -> list[HostPieces]:
     """Host time lane by lane: the program's threads, then the workers that run host callbacks.
 
     Time inside an op that runs on the thread itself belongs to that op: inline, or a callback.
     """
+    trace = attribution.trace
     inline = {line.host_line: number for number, line in enumerate(trace.op_lines) if line.host_line >= 0}
     thread_number = {id(thread): number for number, thread in enumerate(trace.host_threads)}
     is_call = np.array(

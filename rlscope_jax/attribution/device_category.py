@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from rlscope_jax.xla_events.hlo import Instruction
 
 COMPUTE, COPY, COLLECTIVE, LOOP, HOST_CALL = range(5)
@@ -12,15 +14,23 @@ _COLLECTIVES = (
     "ragged-all-to-all",
 )  # fmt: skip
 
+_COPY_KERNEL = re.compile(r"(Memcpy|Memset|__amd_rocclr_(copy|fill)Buffer|CopyBuffer|hipMemcpy|cudaMemcpy)")
+_COLLECTIVE_KERNEL = re.compile(r"(nccl|rccl|ncclDevKernel|mscclKernel)", re.IGNORECASE)
 
-def device_category(instruction: Instruction | None) -> int:
-    """The device category of an executed instruction; an unknown one computes.
+
+def device_category(instruction: Instruction | None, kernel: str = "") -> int:
+    """The device category of an executed instruction, or of a kernel that no instruction claims.
 
     `call` computes: XLA:CPU runs whole small loops as one call. `while` and `conditional` are the
-    control around the ops they run, which have events of their own.
+    control around the ops they run, which have events of their own. Copies and collectives are known by
+    their kernels too: a driver's copy may stand on a compute stream.
     """
+    if _COPY_KERNEL.match(kernel):
+        return COPY
+    if _COLLECTIVE_KERNEL.match(kernel):
+        return COLLECTIVE
     if instruction is None:
-        return COMPUTE
+        return COPY if kernel.startswith("copy") else COMPUTE
     opcode = instruction.opcode
     if opcode in ("while", "conditional"):
         return LOOP

@@ -78,6 +78,8 @@ class HostActivity:
     """Name of every event of the thread."""
     steps: list[Step]
     parent: np.ndarray
+    marked: bool
+    """Whether an operation of ours ran here."""
 
 
 def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
@@ -90,9 +92,15 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
 
     category_of_name = np.array([host_names.category(name) for name in known], np.int64)
     category = np.where(inline, host_names.INLINE, category_of_name[event_name])
-    annotation = (category == host_names.ANNOTATION) & ~is_step
 
     piece_start, piece_end, piece_event, parent = flatten(thread.start, thread.end)
+    # Within a dispatch or a compile an unknown name is the runtime's own (thunks, passes), unless a
+    # callback has brought the program's code back in.
+    calls = inline | (category == host_names.DISPATCH) | (category == host_names.COMPILE)
+    within = nearest(parent, calls)
+    foreign = (within >= 0) & ~inline[within]
+    annotation = (category == host_names.ANNOTATION) & ~is_step & ~foreign
+    category = np.where((category == host_names.ANNOTATION) & foreign, category[within], category)
     event_path = _paths(known, event_name, parent, annotation, paths)
     effective = _effective_category(category, parent)
     names_function = np.array([host_names.function_name(name) is not None for name in known], bool)[
@@ -134,13 +142,19 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
         names=names,
         steps=_steps(thread, is_step, names),
         parent=parent,
+        marked=any(decode(known[name]) is not None for name in np.unique(event_name).tolist()),
     )
 
 
 def is_program_thread(activity: HostActivity) -> bool:
-    """Whether the thread runs the user's program: it dispatched, compiled, moved data or was annotated."""
+    """Whether the thread runs the user's program: Python's own, or one that called jax or was marked."""
+    annotated = len(activity.transfers) or (activity.event_path > 0).any()
     return bool(
-        len(activity.executes) or len(activity.compiles) or activity.steps or (activity.event_path > 0).any()
+        (activity.thread.name.startswith("python") and annotated)
+        or len(activity.executes)
+        or len(activity.compiles)
+        or activity.steps
+        or activity.marked
     )
 
 

@@ -81,7 +81,9 @@ class ModulePlacements:
             return Placement(join(outer, name.path), name.direction, "mark", "mark")
         if not name.rooted:
             return self._fused(instruction)
-        return Placement(name.path, name.direction, "scope", "scope") if name.path else NOWHERE
+        if not name.path:
+            return NOWHERE._replace(direction=name.direction)
+        return Placement(name.path, name.direction, "scope", "scope")
 
     def _fused(self, instruction: Instruction) -> Placement | None:
         """A fusion without a name of its own takes the name most of its instructions carry."""
@@ -161,6 +163,15 @@ class ModulePlacements:
             for operand in instruction.operands:
                 users.setdefault(operand, []).append(instruction.id)
         return users
+
+
+def place_op_name(op_name: str) -> Placement:
+    """The placement that an op_name gives by itself, for an op whose program's HLO is not at hand."""
+    name = parse_op_name(op_name)
+    if not name.path:
+        return NOWHERE._replace(direction=name.direction)
+    kind = "mark" if name.marked else "scope"
+    return Placement(name.path, name.direction, kind, kind)
 
 
 def parse_function(module_name: str) -> str:

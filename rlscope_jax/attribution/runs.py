@@ -105,11 +105,11 @@ def _link_in_order(trace: Trace, dispatches: list[Dispatch], taken: set[int]) ->
     runs_of: dict[str, list[int]] = defaultdict(list)
     for run in np.argsort(trace.runs.start, kind="stable"):
         if int(run) not in taken:
-            runs_of[_plain(parse_function(trace.runs.module[run]))].append(int(run))
+            runs_of[plain(parse_function(trace.runs.module[run]))].append(int(run))
     calls_of: dict[str, list[Dispatch]] = defaultdict(list)
     for dispatch in sorted(dispatches, key=lambda dispatch: dispatch.start):
         if dispatch.run < 0 and dispatch.function is not None:
-            calls_of[_plain(dispatch.function)].append(dispatch)
+            calls_of[plain(dispatch.function)].append(dispatch)
     for function, runs in runs_of.items():
         calls = iter(calls_of.get(function, []))
         call = next(calls, None)
@@ -125,12 +125,12 @@ def _link_in_order(trace: Trace, dispatches: list[Dispatch], taken: set[int]) ->
 def _link_by_function(trace: Trace, dispatches: list[Dispatch]) -> None:
     """Before jax 0.8 ops do not say their run: all executions of a program are one, whoever called it."""
     unnumbered = {
-        _plain(parse_function(trace.runs.module[run])): int(run)
+        plain(parse_function(trace.runs.module[run])): int(run)
         for run in np.flatnonzero(trace.runs.run_id == -1)
     }
     for dispatch in dispatches:
         if dispatch.run < 0 and dispatch.function is not None:
-            dispatch.run = unnumbered.get(_plain(dispatch.function), -1)
+            dispatch.run = unnumbered.get(plain(dispatch.function), -1)
 
 
 def _tie(dispatch: Dispatch, run: int, taken: set[int]) -> None:
@@ -140,8 +140,9 @@ def _tie(dispatch: Dispatch, run: int, taken: set[int]) -> None:
 
 
 def _same_function(function: str | None, module: str) -> bool:
-    return function is None or _plain(function) == _plain(parse_function(module))
+    return function is None or plain(function) == plain(parse_function(module))
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A function's name as both a call and a module spell it: `<lambda>` is `jit__lambda`'s."""
     return re.sub(r"\W+", "_", name).strip("_")

@@ -26,11 +26,15 @@ SCHEMA = "rlscope_jax.report/1"
 class Process:
     """One host's part of a report."""
 
-    trace: Trace
     attribution: Attribution
     table: Table
     step_limits: tuple[int, int] | None = None
     """First and last whole step, where our own capture wrote them down."""
+
+    @property
+    def trace(self) -> Trace:
+        """What was recorded."""
+        return self.attribution.trace
 
     @property
     def steps(self) -> list[Step]:
@@ -170,7 +174,7 @@ class Report:
             "transfers": sum(
                 len(a.transfers) for process in self.processes for a in process.attribution.activities
             ),
-            "launches": 0,
+            "launches": sum(row.launches for row in rows),
         }
 
 
@@ -189,7 +193,8 @@ def _operation(process: int, row: Row) -> dict[str, Any]:
             "self": _figure(row.device_self),
             "total": _figure(row.device_total),
             "ops": row.device_ops,
-            "launches": 0,
+            "launches": row.launches,
+            "launch_latency": _median(row.launch_latencies),
             "categories": _figures(device_category.CATEGORIES, row.device_categories),
         },
         "host": {
@@ -222,8 +227,8 @@ def _devices(index: int, process: Process) -> list[dict[str, Any]]:
             "process": index,
             "kind": device.kind,
             "name": device.name,
-            "busy": _figure(int(process.table.cells.busy[number])),
-            "self": _figure(int(process.table.cells.self_of_device[number])),
+            "busy": _figure(int(process.table.cells.busy[number]) if device.has_data else None),
+            "self": _figure(int(process.table.cells.self_of_device[number]) if device.has_data else None),
         }
         for number, device in enumerate(process.trace.devices)
     ]
@@ -268,6 +273,11 @@ def _figures(names: tuple[str, ...], picoseconds: list[int]) -> dict[str, Any]:
 
 def _figure(picoseconds: int | None) -> dict[str, Any]:
     return {"raw": None if picoseconds is None else _ns(picoseconds), "corrected": None, "interval": None}
+
+
+def _median(picoseconds: list[np.ndarray]) -> int | None:
+    values = np.concatenate(picoseconds) if picoseconds else np.zeros(0)
+    return _ns(int(np.median(values))) if len(values) else None
 
 
 def _ns(picoseconds: int) -> int:

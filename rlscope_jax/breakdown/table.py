@@ -31,6 +31,9 @@ class Row:
     device_self: int = 0
     device_total: int = 0
     device_ops: int = 0
+    launches: int = 0
+    launch_latencies: list[np.ndarray] = field(default_factory=list)
+    """From each launch's start to the start of the first op it launched, ps."""
     device_categories: list[int] = field(default_factory=lambda: [0] * len(device_category.CATEGORIES))
     host_categories: list[int] = field(default_factory=lambda: [0] * len(host_names.CATEGORIES))
     dispatches: int = 0
@@ -65,7 +68,7 @@ class Table:
 _TRUST = {kind: rank for rank, kind in enumerate(("special", "function", "scope", "annotation", "mark"))}
 
 
-def tabulate(trace: Trace, attribution: Attribution) -> Table:
+def tabulate(attribution: Attribution) -> Table:
     """Partition the window and add it up by operation.
 
     The rows' wall times sum to the window exactly; their device self times to the sum over lines.
@@ -73,9 +76,10 @@ def tabulate(trace: Trace, attribution: Attribution) -> Table:
     first_step = min(
         (step.start for activity in attribution.activities for step in activity.steps), default=None
     )
+    trace = attribution.trace
     startup = len(attribution.paths.text)
     first_device_owner = startup + 1
-    lanes = host_pieces(trace, attribution, first_device_owner)
+    lanes = host_pieces(attribution, first_device_owner)
     op_pieces = [flatten(line.start, line.end)[:3] for line in trace.op_lines]
     lanes += _callback_lanes(trace, attribution, op_pieces, first_device_owner)
     if first_step is not None:
@@ -170,6 +174,7 @@ class _Rows:
                 row.device_ops += int(count)
                 if owner.category == device_category.HOST_CALL:
                     row.callbacks += int(count)
+        self._add_launches()
         seen: set[int] = set()
         for dispatch in attribution.dispatches:
             if dispatch.run in seen:
@@ -182,6 +187,21 @@ class _Rows:
                 self._path_row(number, int(event)).compiles += 1
             for event in activity.syncs:
                 self._path_row(number, int(event)).syncs += 1
+
+    def _add_launches(self) -> None:
+        for line, owner in zip(self._trace.op_lines, self._attribution.op_owner, strict=True):
+            if line.launch is None:
+                continue
+            # One launch may run several ops (a captured graph): it counts once, where its first op is.
+            launch, first = np.unique(line.launch, return_index=True)
+            first = first[launch >= 0]
+            latency = line.start[first] - self._trace.launches.start[line.launch[first]]
+            for number in np.unique(owner[first]).tolist():
+                of_owner = self._attribution.owners[number]
+                row = self._row(of_owner.path, of_owner.direction, of_owner.kind)
+                mine = owner[first] == number
+                row.launches += int(mine.sum())
+                row.launch_latencies.append(latency[mine])
 
     def _path_row(self, thread: int, event: int) -> Row:
         activity = self._attribution.activities[thread]

@@ -53,15 +53,16 @@ def scan_line(buffer, start, end):
 
 
 @numba.njit(cache=True, nogil=True)
-def decode_events(buffer, start, end, count, wanted, slots, producer_id, consumer_id):
+def decode_events(buffer, start, end, count, wanted, slots, producer_id, consumer_id, correlation_id):
     """Columns of the `count` events of the XLine in `buffer[start:end]`.
 
     `wanted` are statistic ids and `slots` their places in a row (several ids may share a place); events
-    with `producer_id` or `consumer_id` keep that value as a column.
+    with `producer_id`, `consumer_id` or `correlation_id` keep that value as a column (the last is empty
+    when `correlation_id` is negative: no such statistic).
 
-    Returns (metadata id, offset ps, duration ps, row, produces, consumes, row values, row kinds, kept):
-    the first `kept` entries hold events with a time; aggregated events (num_occurrences) are left out.
-    `kept` is -1 when the bytes are no XLine.
+    Returns (metadata id, offset ps, duration ps, row, produces, consumes, correlation, row values, row
+    kinds, kept): the first `kept` entries hold events with a time; aggregated events (num_occurrences) are
+    left out. `kept` is -1 when the bytes are no XLine.
     """
     width = 1
     for slot in slots:
@@ -72,6 +73,7 @@ def decode_events(buffer, start, end, count, wanted, slots, producer_id, consume
     row = np.empty(count, np.int32)
     produces = np.empty(count, np.int64)
     consumes = np.empty(count, np.int64)
+    correlation = np.empty(count if correlation_id >= 0 else 0, np.int64)
 
     table = np.full(1024, -1, np.int32)
     values = np.zeros((256, width), np.int64)
@@ -85,15 +87,17 @@ def decode_events(buffer, start, end, count, wanted, slots, producer_id, consume
     while position < end:
         tag, position = read_varint(buffer, position, end)
         if position < 0:
-            return metadata, offset, duration, row, produces, consumes, values, kinds, -1
+            return metadata, offset, duration, row, produces, consumes, correlation, values, kinds, -1
         first, position = content_end(buffer, tag & 7, position, end)
         if position < 0:
-            return metadata, offset, duration, row, produces, consumes, values, kinds, -1
+            return metadata, offset, duration, row, produces, consumes, correlation, values, kinds, -1
         if tag != (4 << 3 | 2):
             continue
 
         metadata[kept] = offset[kept] = duration[kept] = 0
         produces[kept] = consumes[kept] = NO_FLOW
+        if correlation_id >= 0:
+            correlation[kept] = NO_FLOW
         for column in range(width):
             value_now[column] = 0
             kind_now[column] = ABSENT
@@ -102,11 +106,11 @@ def decode_events(buffer, start, end, count, wanted, slots, producer_id, consume
         while at < position:
             tag, at = read_varint(buffer, at, position)
             if at < 0:
-                return metadata, offset, duration, row, produces, consumes, values, kinds, -1
+                return metadata, offset, duration, row, produces, consumes, correlation, values, kinds, -1
             field, wire_type = tag >> 3, tag & 7
             inner, at = content_end(buffer, wire_type, at, position)
             if at < 0:
-                return metadata, offset, duration, row, produces, consumes, values, kinds, -1
+                return metadata, offset, duration, row, produces, consumes, correlation, values, kinds, -1
             if wire_type == 0:
                 value, _ = read_varint(buffer, inner, position)
                 if field == 1:
@@ -120,11 +124,13 @@ def decode_events(buffer, start, end, count, wanted, slots, producer_id, consume
             elif field == 4 and wire_type == 2:
                 stat, kind, value = read_stat(buffer, inner, at)
                 if stat < 0:
-                    return metadata, offset, duration, row, produces, consumes, values, kinds, -1
+                    return metadata, offset, duration, row, produces, consumes, correlation, values, kinds, -1
                 if stat == producer_id and kind == INTEGER:
                     produces[kept] = value
                 elif stat == consumer_id and kind == INTEGER:
                     consumes[kept] = value
+                elif stat == correlation_id and kind == INTEGER:
+                    correlation[kept] = value
                 else:
                     for index in range(len(wanted)):
                         if wanted[index] == stat:
@@ -157,7 +163,7 @@ def decode_events(buffer, start, end, count, wanted, slots, producer_id, consume
         else:
             row[kept] = table[place]
         kept += 1
-    return metadata, offset, duration, row, produces, consumes, values[:rows], kinds[:rows], kept
+    return metadata, offset, duration, row, produces, consumes, correlation, values[:rows], kinds[:rows], kept
 
 
 @numba.njit(cache=True, nogil=True)

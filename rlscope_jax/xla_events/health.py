@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rlscope_jax.xla_events.op_table import NO_PROGRAM
 from rlscope_jax.xla_events.trace import Trace
 
 
@@ -22,17 +23,33 @@ class Problem:
 def check(trace: Trace, unfinished: int) -> list[Problem]:
     """The problems of one host's capture; `unfinished` counts dispatches without any device work."""
     problems = []
+    if len(trace.launches.correlation):
+        # A launch says itself whether it ran; a dispatch may launch nothing, or from another thread.
+        ran = [line.launch[line.launch >= 0] for line in trace.op_lines if line.launch is not None]
+        unfinished = len(trace.launches.correlation) - len(
+            np.unique(np.concatenate([*ran, np.zeros(0, int)]))
+        )
     if not trace.op_lines:
         problems.append(_no_device_ops(trace))
     elif unfinished:
         problems.append(
             Problem(
                 "window_closed_early",
-                f"{unfinished} dispatched program(s) show no device work: the window closed before they ran.",
+                f"{unfinished} dispatches or launches show no device work: the window closed before it ran.",
                 "wait for the result before the window ends: jax.block_until_ready(x), or profiler.step(x).",
             )
         )
-    missing = [program for program in np.unique(trace.ops.program).tolist() if program not in trace.programs]
+    silent = [device.id for device in trace.devices if not device.has_data]
+    if silent and len(silent) < len(trace.devices):
+        problems.append(
+            Problem(
+                "missing_devices",
+                f"nothing was recorded of {len(silent)} of {len(trace.devices)} devices: {', '.join(silent)}.",
+                "if they took part, their time is missing here, not idle; record again to be sure.",
+            )
+        )
+    ran_programs = [program for program in np.unique(trace.ops.program).tolist() if program != NO_PROGRAM]
+    missing = [program for program in ran_programs if program not in trace.programs]
     if missing:
         problems.append(
             Problem(

@@ -73,6 +73,11 @@ class Programs:
             self._modules[program_id] = self._read(program_id)
         return self._modules[program_id]
 
+    def instruction(self, program_id: int, name: str) -> Instruction | None:
+        """The instruction of that name in a program, None when either is not known."""
+        module = self.module(program_id)
+        return None if module is None else module.named(name)
+
     def _read(self, program_id: int) -> HloModule | None:
         proto = self._protos.get(program_id)
         try:

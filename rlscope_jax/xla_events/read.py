@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from rlscope_jax.errors import UnreadableProfileError
+from rlscope_jax.xla_events import gpu, tpu
 from rlscope_jax.xla_events.cpu import read_cpu_trace
 from rlscope_jax.xla_events.hlo import METADATA_PLANE, Programs
 from rlscope_jax.xla_events.host_lines import HOST_PLANE
@@ -25,18 +27,27 @@ def read_trace(path: Path, window_unix_ns: tuple[int, int] | None = None) -> Tra
         UnreadableProfileError: the file is missing, empty, damaged, or of a kind not read yet.
     """
     space = read_xspace(path)
-    accelerators = [plane.name for plane in space.planes if plane.name.startswith("/device:") and plane.lines]
-    if any(name.startswith(("/device:GPU", "/device:TPU")) for name in accelerators):
-        raise UnreadableProfileError(
-            f"{path} holds device planes ({accelerators[0]}, ...); only CPU profiles are read so far."
-        )
-    if space.plane(HOST_PLANE) is None:
-        raise UnreadableProfileError(f"{path} holds no host plane {HOST_PLANE!r}: it is no JAX profile.")
-    trace = read_cpu_trace(space, Programs(space))
+    read, platform = _dialect(space)
+    trace = read(space, Programs(space))
     trace.window, trace.start_unix_ns = _window(space, window_unix_ns)
-    trace.environment = _environment(space)
+    trace.environment = {**_environment(space), "platform": platform}
     trace.events = space.events
     return trace
+
+
+def _dialect(space: XSpace) -> tuple[Callable[[XSpace, Programs], Trace], str]:
+    """The reader for the kind of device this profile holds; told by its planes, never by one line's name."""
+    for prefix, read, platform in (
+        (gpu.DEVICE_PREFIX, gpu.read_gpu_trace, "gpu"),
+        (tpu.DEVICE_PREFIX, tpu.read_tpu_trace, "tpu"),
+    ):
+        if any(plane.name.startswith(prefix) for plane in space.planes):
+            return read, platform
+    if space.plane(HOST_PLANE) is None:
+        raise UnreadableProfileError(
+            f"{space.path} holds neither a host plane ({HOST_PLANE}) nor a device's: it is no JAX profile."
+        )
+    return read_cpu_trace, "cpu"
 
 
 def _window(space: XSpace, recorded: tuple[int, int] | None) -> tuple[tuple[int, int], int | None]:
@@ -62,5 +73,5 @@ def _environment(space: XSpace) -> dict[str, str | None]:
     plane = space.plane(METADATA_PLANE)
     stats = plane.stats if plane is not None else {}
     known = {key: str(value) for key, value in stats.items() if isinstance(value, str | int)}
-    return {"jax": known.get("jax_version"), "jaxlib": known.get("jaxlib_version"), "platform": "cpu",
+    return {"jax": known.get("jax_version"), "jaxlib": known.get("jaxlib_version"),
             "pid": known.get("process_id")}  # fmt: skip

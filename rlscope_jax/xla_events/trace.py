@@ -17,6 +17,8 @@ class Device:
     id: str  # "vm/cpu:0"
     kind: str  # cpu | gpu | tpu
     name: str | None = None
+    has_data: bool = True
+    """Whether anything was recorded of it; a device without data is not an idle one."""
 
 
 @dataclass
@@ -53,6 +55,30 @@ class Runs:
 
 
 @dataclass
+class Launches:
+    """The host calls that launched device work, sorted by correlation id."""
+
+    correlation: np.ndarray
+    """int64[launches]."""
+    start: np.ndarray
+    """int64[launches], ps."""
+    end: np.ndarray
+    """int64[launches], ps."""
+
+    @staticmethod
+    def none() -> Launches:
+        """No launches: a device that is driven otherwise."""
+        return Launches(*(np.zeros(0, np.int64) for _ in range(3)))
+
+    def of(self, correlation: np.ndarray) -> np.ndarray:
+        """int32: the launch with each correlation id, -1 where there is none."""
+        if len(self.correlation) == 0:
+            return np.full(len(correlation), -1, np.int32)
+        place = np.minimum(np.searchsorted(self.correlation, correlation), len(self.correlation) - 1)
+        return np.where(self.correlation[place] == correlation, place, -1).astype(np.int32)
+
+
+@dataclass
 class OpLine:
     """The op events of one line of one device, sorted by start (longest first)."""
 
@@ -73,6 +99,8 @@ class OpLine:
     """
     host_line: int = -1
     """Index of the host thread these ops ran on inline, -1 for a worker."""
+    launch: np.ndarray | None = None
+    """int32[events]: row of `Launches` that each op was launched by, -1 without; None where none exist."""
 
 
 @dataclass
@@ -99,6 +127,7 @@ class Trace:
     ops: Ops
     runs: Runs
     programs: Programs
+    launches: Launches = field(default_factory=Launches.none)
     devices: list[Device] = field(default_factory=list)
     op_lines: list[OpLine] = field(default_factory=list)
     host_threads: list[HostThread] = field(default_factory=list)

@@ -22,10 +22,10 @@ from rlscope_jax.xla_events import events, wire
 
 # Statistics that become a row's columns, in this order; the rest of an event's statistics is left alone.
 ROW_STATS = (
-    "hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "step_num", "_r", "name", "tf_op",
-    "correlation_id", "_pt", "_ct",
+    "hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "step_num", "_r", "name", "annotation",
+    "_pt", "_ct",
 )  # fmt: skip
-PRODUCES, CONSUMES = "_p", "_c"
+PRODUCES, CONSUMES, CORRELATION = "_p", "_c", "correlation_id"
 
 Value = int | float | str | memoryview
 
@@ -49,6 +49,8 @@ class Line:
     """int64[events]: flow id an event starts, or -1."""
     consumes: np.ndarray
     """int64[events]: flow id an event ends, or -1."""
+    correlation: np.ndarray
+    """int64[events]: correlation id of a launch and of what it launched, or -1; empty in planes without."""
     values: np.ndarray
     """int64[rows, len(ROW_STATS)]."""
     kinds: np.ndarray
@@ -239,8 +241,18 @@ def _decode_line(plane: Plane, start: int, end: int, known: tuple[np.ndarray, np
         raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
     name = wire.text(buffer, name_start, name_end) or wire.text(buffer, display_start, display_end)
     ids, slots = _wanted(plane)
-    metadata, offset, duration, row, produces, consumes, values, kinds, kept = events.decode_events(
-        content, start, end, count, ids, slots, plane_stat(plane, PRODUCES), plane_stat(plane, CONSUMES)
+    metadata, offset, duration, row, produces, consumes, correlation, values, kinds, kept = (
+        events.decode_events(
+            content,
+            start,
+            end,
+            count,
+            ids,
+            slots,
+            plane_stat(plane, PRODUCES),
+            plane_stat(plane, CONSUMES),
+            plane_stat(plane, CORRELATION),
+        )
     )
     if kept < 0:
         raise wire.WireError(f"an event of line {name!r} in plane {plane.name!r} is cut short")
@@ -254,6 +266,7 @@ def _decode_line(plane: Plane, start: int, end: int, known: tuple[np.ndarray, np
         row[:kept],
         produces[:kept],
         consumes[:kept],
+        correlation[:kept],
         values,
         kinds,
         int(count - kept),

@@ -10,7 +10,7 @@ FILES = [
     "cpu_ours/jax0.8.1_ppo_loop", "cpu_ours/jax0.10.2_ppo_loop", "cpu_ours/jax0.10.2_ppo_scan",
     "nvidia_tf/gpu_multi_worker_tf2", "tpu_xprof/tpu_inference_2",
 ]  # fmt: skip
-STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "correlation_id", "step_num")
+STATS = ("hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "step_num")
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -1,0 +1,145 @@
+"""The TPU dialect: `XLA Ops` (and the overlapping `Async XLA Ops`) of each `/device:TPU:k`.
+
+What an op is stands in its event's metadata: program and op_name (`tf_op`, with a trailing `:`). Executions
+are the events of `XLA Modules`, named `module(program id)`; an op belongs to the one it lies in.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from rlscope_jax.xla_events.hlo import Programs, as_program_id
+from rlscope_jax.xla_events.host_lines import HOST_PLANE, by_start, has_python_tracer, host_thread, is_worker
+from rlscope_jax.xla_events.op_table import NO_PROGRAM, NO_RUN, Kinds, OpTable, distinct
+from rlscope_jax.xla_events.trace import Device, OpLine, Trace
+from rlscope_jax.xla_events.xspace import Line, Plane, XSpace
+
+DEVICE_PREFIX = "/device:TPU:"
+_OP_LINES = ("XLA Ops", "Async XLA Ops")
+_MODULE_LINE = "XLA Modules"
+_MODULE_NAME = re.compile(r"(.*)\((-?\d+)\)")
+_INSTRUCTION = re.compile(r"%?([^ =]+)(?: =|$)")
+
+
+def read_tpu_trace(space: XSpace, programs: Programs) -> Trace:
+    """Make a `Trace` of a profile whose devices are TPUs."""
+    host = space.hostnames[0] if space.hostnames else "host"
+    planes = [plane for plane in space.planes if plane.name.startswith(DEVICE_PREFIX)]
+    table = OpTable()
+    found = []
+    for device, plane in enumerate(planes):
+        metadata = _event_kinds(plane)
+        modules = _modules(plane)
+        for line in plane.lines:
+            if len(line) and line.name in _OP_LINES:
+                order = by_start(line.start, line.duration)
+                kinds, kind_of_event = _kinds(line, order, table, metadata, modules, device)
+                table.add(kinds)
+                found.append((device, line, order, kind_of_event))
+    ops, runs, op_of_kind, run_of_kind = table.finish()
+
+    trace = Trace(host=host, ops=ops, runs=runs, programs=programs)
+    trace.devices = [
+        Device(
+            f"{host}/tpu:{plane.name.removeprefix(DEVICE_PREFIX)}",
+            "tpu",
+            _kind_name(plane),
+            bool(plane.lines),
+        )
+        for plane in planes
+    ]
+    for (device, line, order, kind), ops_here, runs_here in zip(found, op_of_kind, run_of_kind, strict=True):
+        start = line.start[order]
+        end = start + line.duration[order]
+        no_tail = np.full(len(order), -1, np.int64)
+        op_line = OpLine(line.name, device, start, end, ops_here[kind], runs_here[kind], no_tail)
+        trace.op_lines.append(op_line)
+        np.minimum.at(runs.start, op_line.run, start)
+        np.maximum.at(runs.end, op_line.run, end)
+    host_plane = space.plane(HOST_PLANE)
+    for line in host_plane.lines if host_plane is not None else []:
+        if is_worker(line):
+            trace.worker_lines.append(line)
+            continue
+        nothing = np.full(len(line), -1, np.int32)
+        trace.host_threads.append(host_thread(line, nothing, nothing))
+        trace.python_tracer |= has_python_tracer(line)
+    return trace
+
+
+def _kind_name(plane: Plane) -> str | None:
+    name = plane.stats.get("device_type_string")
+    return name if isinstance(name, str) else None
+
+
+def _event_kinds(plane: Plane) -> list[tuple[int, str, str]]:
+    """Per event name of the plane: (program id, op's short name, op_name)."""
+    kinds = []
+    for _, name, places in plane.event_metadata():
+        stats = plane.read_stats(places)
+        program = stats.get("program_id")
+        path = stats.get("tf_op")
+        short = _INSTRUCTION.match(name)
+        kinds.append(
+            (
+                NO_PROGRAM if program is None else as_program_id(program),
+                short.group(1) if short else name,
+                path.rstrip(":") if isinstance(path, str) else "",
+            )
+        )
+    return kinds
+
+
+def _modules(plane: Plane) -> list[tuple[int, int, str, int]]:
+    """(start, end, module name, program id) of every execution on this device, in order."""
+    executed = []
+    for line in plane.lines:
+        if line.name != _MODULE_LINE:
+            continue
+        for index in range(len(line)):
+            name = plane.event_names[line.event[index]] if line.event[index] >= 0 else ""
+            parts = _MODULE_NAME.fullmatch(name)
+            module, program = (parts.group(1), as_program_id(parts.group(2))) if parts else (name, NO_PROGRAM)
+            start = int(line.start[index])
+            executed.append((start, start + int(line.duration[index]), module, program))
+    return sorted(executed)
+
+
+def _kinds(
+    line: Line,
+    order: np.ndarray,
+    table: OpTable,
+    metadata: list[tuple[int, str, str]],
+    modules: list[tuple[int, int, str, int]],
+    device: int,
+) -> tuple[Kinds, np.ndarray]:
+    """One kind per distinct (op, execution) of the line, for its events in `order`."""
+    starts = np.array([module[0] for module in modules], np.int64)
+    ends = np.array([module[1] for module in modules], np.int64)
+    at = line.start[order]
+    execution = np.searchsorted(starts, at, "right") - 1
+    if len(modules):
+        execution = np.where((execution >= 0) & (at <= ends[np.maximum(execution, 0)]), execution, -1)
+    event = line.event[order].astype(np.int64)
+    first, kind_of_event = distinct(event, execution.astype(np.int64))
+    programs, names, paths, run_ids, module_names = [], [], [], [], []
+    for index in first.tolist():
+        program, name, path = metadata[event[index]] if event[index] >= 0 else (NO_PROGRAM, "", "")
+        run = int(execution[index])
+        programs.append(modules[run][3] if run >= 0 and program == NO_PROGRAM else program)
+        names.append(name)
+        paths.append(path)
+        # Each device numbers its own executions: a run of ours is one execution on one device.
+        run_ids.append(run * 65536 + device if run >= 0 else NO_RUN)
+        module_names.append(modules[run][2] if run >= 0 else "")
+    kinds = Kinds(
+        program=np.array(programs, np.int64),
+        name=table.texts(names),
+        kernel=table.texts([""] * len(names)),
+        op_path=table.texts(paths),
+        run_id=np.array(run_ids, np.int64),
+        module=table.texts(module_names),
+    )
+    return kinds, kind_of_event
