@@ -11,13 +11,13 @@ from rich.table import Table
 from rlscope_jax.breakdown.report import Report
 
 WIDTH = 100
-_ARROWS = {None: "", "forward": " →", "backward": " ←", "recompute": " ↻"}
+_ARROWS = {None: "", "forward": " →", "recompute": " ↻", "backward": " ←"}  # in the order shown
 
 
 def render(report: Report, console: Console | None = None) -> None:
     """Print the report: first whether the capture can be believed, then where the time went."""
     data = report.to_dict()
-    console = console or Console()
+    console = console or Console(highlight=False)
     if console.width > WIDTH or not console.is_terminal:
         console.width = WIDTH
     _header(data, console)
@@ -41,7 +41,7 @@ def _header(data: dict[str, Any], console: Console) -> None:
         f"{counts['device_ops']:,} device ops",
         f"{counts['dispatches']:,} dispatches",
         f"{counts['compiles']:,} compiles",
-        f"jax {environment['jax'] or 'unknown'} on {environment['platform']}",
+        f"jax {environment['jax'] or 'unknown'}, {environment['platform']}",
     ]
     console.print(" · ".join(parts))
     if not wall:
@@ -80,7 +80,7 @@ def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
     ):  # fmt: skip
         table.add_column(header, justify="left" if header.startswith("evidence") else "right", no_wrap=True)
     wall = data["totals"]["wall"]["raw"]
-    for row in _ordered(data["operations"]):
+    for row in _ordered([row for row in data["operations"] if _says_something(row)]):
         depth = row["path"].count("/")
         name = "  " * depth + row["path"].rsplit("/", 1)[-1] + _ARROWS[row["direction"]]
         own = _wall(row)
@@ -123,9 +123,15 @@ def _ordered(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     def place(row: dict[str, Any]) -> tuple:
         parts = tuple(row["path"].split("/"))
         branch = [(-weight[parts[:depth]], parts[depth - 1]) for depth in range(1, len(parts) + 1)]
-        return row["process"], row["path"].startswith("("), branch, row["direction"] or ""
+        return row["process"], row["path"].startswith("("), branch, list(_ARROWS).index(row["direction"])
 
     return sorted(operations, key=place)
+
+
+def _says_something(row: dict[str, Any]) -> bool:
+    host = row["host"]
+    counts = row["device"]["ops"] + host["dispatches"] + host["compiles"] + host["syncs"] + host["callbacks"]
+    return bool(_wall(row) or row["device"]["total"]["raw"] or counts)
 
 
 def _wall(row: dict[str, Any]) -> int:
