@@ -38,7 +38,7 @@ def wrap_env(env: envs.Env, **options: Any) -> envs.Env:
 
 def annotated_networks(*args: Any, **options: Any) -> PPONetworks:
     """Brax's networks, the value's smaller than its default; both forward passes are operations."""
-    networks = make_ppo_networks(*args, value_hidden_layer_sizes=(64, 64), **options)
+    networks = make_ppo_networks(*args, policy_hidden_layer_sizes=(32, 32), value_hidden_layer_sizes=(64, 64), **options)
     policy, value = networks.policy_network, networks.value_network
     return networks.replace(
         policy_network=replace(policy, apply=operation("policy_network")(policy.apply)),

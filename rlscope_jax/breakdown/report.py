@@ -15,7 +15,7 @@ from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.attribution.host import Step
 from rlscope_jax.attribution.placement import EVIDENCE, parse_function
 from rlscope_jax.breakdown.table import Row, Table
-from rlscope_jax.xla_events.health import Problem, check, verdict
+from rlscope_jax.xla_events.health import Problem, check, covered, verdict
 from rlscope_jax.xla_events.sessions import Session
 from rlscope_jax.xla_events.trace import Trace
 
@@ -62,8 +62,9 @@ class Report:
         """What limits this capture, most telling first."""
         found = []
         for process in self.processes:
-            unfinished = sum(dispatch.run < 0 for dispatch in process.attribution.dispatches)
-            found += check(process.trace, unfinished)
+            dispatches = process.attribution.dispatches
+            unfinished = sum(dispatch.run < 0 for dispatch in dispatches)
+            found += check(process.trace, len(dispatches), unfinished)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,6 +93,7 @@ class Report:
             },
             "health": {
                 "verdict": verdict(problems),
+                "covered": covered(first),
                 "problems": [{"code": p.code, "message": p.message, "hint": p.hint} for p in problems],
             },
             "window": self._window(),

@@ -42,6 +42,7 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
             events = np.flatnonzero((op >= 0) & (ordinal == chosen))
             if len(events):
                 trace.op_lines.append(_op_line(line, events, device, op, run, thread))
+    trace.ran_without_ops = not trace.op_lines and any(_executes(line) for line in trace.worker_lines)
     for op_line in trace.op_lines:
         np.minimum.at(runs.start, op_line.run, op_line.start)
         np.maximum.at(runs.end, op_line.run, op_line.end)
@@ -62,6 +63,11 @@ def _kinds(line: Line, table: OpTable) -> Kinds:
         run_id=line.integers("run_id"),
         module=table.texts(line.strings("hlo_module")) if has_op.any() else nothing,
     )
+
+
+def _executes(line: Line) -> bool:
+    names = line.plane.event_names
+    return any(names[event].startswith("ThunkExecutor") for event in np.unique(line.event[line.event >= 0]))
 
 
 def _ordinals(line: Line) -> set[int]:

@@ -31,6 +31,7 @@ def read_trace(path: Path, window_unix_ns: tuple[int, int] | None = None) -> Tra
     trace = read(space, Programs(space))
     trace.window, trace.start_unix_ns = _window(space, window_unix_ns)
     trace.environment = {**_environment(space), "platform": platform}
+    trace.warnings = space.errors + space.warnings
     trace.events = space.events
     return trace
 

@@ -137,4 +137,8 @@ class Trace:
     start_unix_ns: int | None = None
     environment: dict[str, str | None] = field(default_factory=dict)
     python_tracer: bool = False
+    ran_without_ops: bool = False
+    """Whether workers executed programs and left no op events (jax 0.6 on CPU)."""
+    warnings: list[str] = field(default_factory=list)
+    """What the profiler itself complained of."""
     events: int = 0
