@@ -32,6 +32,14 @@ except ImportError:  # pragma: no cover - only on a jax that moved it
         return not isinstance(jax.numpy.zeros(()), jax.core.Tracer)
 
 
+try:  # jax 0.10 removed the public name; brax 0.14 calls it (see annotate/auto/brax.py)
+    from jax._src import api as _api
+
+    device_put_replicated: Any = getattr(_api, "device_put_replicated", None)
+except ImportError:  # pragma: no cover - only on a jax that moved it
+    device_put_replicated = None
+
+
 def is_tracing() -> bool:
     """Whether the calling code is being traced (jit, grad, vmap, scan, ...) rather than run."""
     return not _trace_state_clean()

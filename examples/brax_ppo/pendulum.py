@@ -15,7 +15,7 @@ EPISODE_LENGTH = 200
 
 
 class PendulumState(NamedTuple):
-    """Each environment's state and the one it started from, to which it resets (as Brax's own AutoResetWrapper)."""
+    """Each environment's state and the one it resets to, where it started (as Brax's AutoResetWrapper)."""
 
     now: envs.State
     first: envs.State
@@ -41,7 +41,9 @@ class Pendulum:
         done = after.done > 0
         truncated = after.info["truncation"] > 0
         now = jax.tree.map(lambda first, then: jnp.where(_align(done, then), first, then), state.first, after)
-        return EnvStep(PendulumState(now, state.first), now.obs, after.reward, after.obs, done & ~truncated, truncated)
+        return EnvStep(
+            PendulumState(now, state.first), now.obs, after.reward, after.obs, done & ~truncated, truncated
+        )
 
 
 def _align(done: jax.Array, leaf: jax.Array) -> jax.Array:

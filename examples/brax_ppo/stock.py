@@ -1,4 +1,4 @@
-"""Brax's own PPO, unchanged, with its environment and networks annotated: `python examples/brax_ppo/stock.py`."""
+"""Brax's own PPO, its environment and networks annotated: `python examples/brax_ppo/stock.py`."""
 
 import argparse
 from dataclasses import replace
@@ -8,6 +8,7 @@ import jax
 from brax import envs
 from brax.training.agents.ppo.networks import PPONetworks, make_ppo_networks
 from brax.training.agents.ppo.train import train
+
 from rlscope_jax import Schedule, operation, profile
 from rlscope_jax.annotate.auto.brax import restore_device_put_replicated
 
@@ -37,8 +38,10 @@ def wrap_env(env: envs.Env, **options: Any) -> envs.Env:
 
 
 def annotated_networks(*args: Any, **options: Any) -> PPONetworks:
-    """Brax's networks, the value's smaller than its default; both forward passes are operations."""
-    networks = make_ppo_networks(*args, policy_hidden_layer_sizes=(32, 32), value_hidden_layer_sizes=(64, 64), **options)
+    """Brax's networks, smaller than its defaults; both forward passes are operations."""
+    networks = make_ppo_networks(
+        *args, policy_hidden_layer_sizes=(32, 32), value_hidden_layer_sizes=(64, 64), **options
+    )
     policy, value = networks.policy_network, networks.value_network
     return networks.replace(
         policy_network=replace(policy, apply=operation("policy_network")(policy.apply)),
@@ -48,9 +51,11 @@ def annotated_networks(*args: Any, **options: Any) -> PPONetworks:
 
 def main() -> None:
     """Train the pendulum with Brax's PPO and profile one warm epoch and its evaluation."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter
+    )
     parser.add_argument("--logdir", default="runs/brax_stock", help="where the profile is written")
-    parser.add_argument("--epochs", type=int, default=6, help="training epochs; the third is profiled")
+    parser.add_argument("--epochs", type=int, default=10, help="training epochs; the third is profiled")
     parser.add_argument("--steps-per-epoch", type=int, default=32_768, help="environment steps in an epoch")
     parser.add_argument("--num-envs", type=int, default=512)
     parser.add_argument("--seed", type=int, default=0)

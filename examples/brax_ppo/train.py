@@ -9,7 +9,7 @@ from pendulum import BACKEND, Pendulum
 from ppo.config import PPOConfig
 from ppo.run import arguments, run
 
-CONFIG = PPOConfig(num_envs=128, rollout_length=32)
+CONFIG = PPOConfig(num_envs=128, rollout_length=32, num_minibatches=8)
 
 
 def main() -> None:

@@ -35,15 +35,18 @@ def run(config: PPOConfig, env: Environment, options: argparse.Namespace) -> Non
     progress = Progress(options.print_every, config.transitions_per_update)
     schedule = Schedule(skip_first=options.profile_after, active=options.profile_updates, repeat=1)
     with profile(options.logdir, schedule=schedule) as profiler:
-        for update in range(1, options.updates + 1):
+        for update in range(1, config.num_updates + 1):
             state, metrics = train_step(state)
             progress.show(update, metrics)
             profiler.step(metrics)
-    print(f"profile written to {options.logdir}; read it with: rlscope-jax report {options.logdir}")
+    if profiler.sessions:
+        print(f"profile written to {options.logdir}; read it with: rlscope-jax report {options.logdir}")
+    else:
+        print(f"no profile: training ended before update {options.profile_after + 1}")
 
 
 class Progress:
-    """Prints a line after the first update (which compiles) and then every few updates."""
+    """Prints a line after the first update, which compiles, and then every few updates."""
 
     def __init__(self, every: int, transitions_per_update: int):
         self.every = every
@@ -58,9 +61,8 @@ class Progress:
             return
         mean_return = float(metrics.mean_return)
         now = time.perf_counter()
-        steps_per_second = (update - self.last_update) * self.transitions_per_update / (now - self.last_time)
-        print(
-            f"update {update:4d}   {steps_per_second:9,.0f} steps/s   mean return {mean_return:7.1f}",
-            flush=True,
-        )
+        seconds = now - self.last_time
+        transitions = (update - self.last_update) * self.transitions_per_update
+        pace = f"compiled in {seconds:.1f} s" if update == 1 else f"{transitions / seconds:,.0f} steps/s"
+        print(f"update {update:4d}   {pace:>18}   mean return {mean_return:6.1f}", flush=True)
         self.last_update, self.last_time = update, now

@@ -28,6 +28,7 @@ class Metrics(NamedTuple):
     """What an update reports."""
 
     mean_return: jax.Array
+    """Over the environments, each counting its last finished episode."""
     loss: jax.Array
 
 

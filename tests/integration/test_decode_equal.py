@@ -6,7 +6,9 @@ from rlscope_jax.xla_events.xspace import read_xspace
 
 FILES = [
     "amd_tracelens/mi300_jax08_attention", "amd_tracelens/mi300_jax08_conv",
-    "amd_tracelens/mi300_jax_conv_legacy", "amd_tracelens/te_fused_attn_934987a2fc2f", "cpu_ours/jax0.4.38_ppo_loop", "cpu_ours/jax0.6.2_ppo_loop",
+    "amd_tracelens/mi300_jax_conv_legacy",
+    "amd_tracelens/te_fused_attn_934987a2fc2f", "cpu_ours/jax0.4.38_ppo_loop",
+    "cpu_ours/jax0.6.2_ppo_loop",
     "cpu_ours/jax0.8.1_ppo_loop", "cpu_ours/jax0.10.2_ppo_loop", "cpu_ours/jax0.10.2_ppo_scan",
     "nvidia_tf/gpu_multi_worker_tf2", "tpu_xprof/tpu_inference_2",
 ]  # fmt: skip

@@ -9,10 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-try:  # jax 0.10 removed the public name only
-    from jax._src.api import device_put_replicated as _private_device_put_replicated
-except ImportError:  # pragma: no cover - only on a jax that removed it entirely
-    _private_device_put_replicated = None
+from rlscope_jax import _jax
 
 
 def restore_device_put_replicated() -> ExitStack:
@@ -26,13 +23,13 @@ def restore_device_put_replicated() -> ExitStack:
     """
     undo = ExitStack()
     if not hasattr(jax, "device_put_replicated"):
-        jax.device_put_replicated = _private_device_put_replicated or replicate  # type: ignore[attr-defined]
+        setattr(jax, "device_put_replicated", _jax.device_put_replicated or replicate)  # noqa: B010
         undo.callback(delattr, jax, "device_put_replicated")
     return undo
 
 
 def replicate(value: Any, devices: Sequence[jax.Device]) -> Any:
-    """`jax.device_put_replicated` in public API: a copy of each array on each device, along a new leading axis.
+    """`jax.device_put_replicated` in public API: a copy of each array on each device, on a new first axis.
 
     Args:
         value: arrays and scalars, in any pytree.
