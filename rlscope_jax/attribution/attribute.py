@@ -104,13 +104,20 @@ def _device_owners(
 ) -> tuple[list[DeviceOwner], list[np.ndarray]]:
     # The distinct (op, host path) met: few, however many the events.
     count = len(paths.text)
-    keys = [line.op.astype(np.int64) * count + run_path[line.run] for line in trace.op_lines]
-    distinct, inverse = np.unique(
-        np.concatenate(keys) if keys else np.zeros(0, np.int64), return_inverse=True
-    )
+    used = [np.bincount(line.kind, minlength=len(line.kind_op)) > 0 for line in trace.op_lines]
+    keys = [
+        line.kind_op[chosen].astype(np.int64) * count + run_path[line.kind_run[chosen]]
+        for line, chosen in zip(trace.op_lines, used, strict=True)
+    ]
+    distinct, number = np.unique(np.concatenate([*keys, np.zeros(0, np.int64)]), return_inverse=True)
     owners = [_device_owner(trace, placements, paths, *divmod(key, count)) for key in distinct.tolist()]
-    limits = np.cumsum([len(key) for key in keys])[:-1]
-    return owners, [part.astype(np.int32) for part in np.split(inverse, limits)] if keys else []
+    op_owner, begin = [], 0
+    for line, chosen in zip(trace.op_lines, used, strict=True):
+        of_kind = np.full(len(chosen), -1, np.int32)
+        of_kind[chosen] = number[begin : begin + int(chosen.sum())]
+        begin += int(chosen.sum())
+        op_owner.append(of_kind[line.kind])
+    return owners, op_owner
 
 
 def _device_owner(
@@ -156,7 +163,7 @@ def host_pieces(attribution: Attribution, first_device_owner: int) -> list[HostP
     Time inside an op that runs on the thread itself belongs to that op: inline, or a callback.
     """
     trace = attribution.trace
-    inline = {line.host_line: number for number, line in enumerate(trace.op_lines) if line.host_line >= 0}
+    inline = {line.thread: number for number, line in enumerate(trace.op_lines) if line.thread >= 0}
     thread_number = {id(thread): number for number, thread in enumerate(trace.host_threads)}
     is_call = np.array(
         [owner.category == device_category.HOST_CALL for owner in attribution.owners] + [False], bool

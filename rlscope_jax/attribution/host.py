@@ -10,8 +10,7 @@ import numpy as np
 from rlscope_jax.attribution import host_names
 from rlscope_jax.names import STEP_NAME, decode, join
 from rlscope_jax.xla_events.nesting import flatten, nearest
-from rlscope_jax.xla_events.trace import HostThread
-from rlscope_jax.xla_events.xspace import Line
+from rlscope_jax.xla_events.trace import NO_STEP, HostThread
 
 NO_EVENT = -1
 
@@ -84,10 +83,9 @@ class HostActivity:
 
 def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     """Cut a host thread into pieces and find its dispatches, compiles and steps."""
-    line = thread.line
-    event_name = line.event[thread.order]
-    known = [*line.plane.event_names, ""]
-    is_step = _step_rows(line)[line.row[thread.order]]
+    event_name = thread.event
+    known = [*thread.event_names, ""]
+    is_step = thread.step != NO_STEP
     inline = thread.op >= 0
 
     category_of_name = np.array([host_names.category(name) for name in known], np.int64)
@@ -158,14 +156,14 @@ def is_program_thread(activity: HostActivity) -> bool:
     )
 
 
-def _step_rows(line: Line) -> np.ndarray:
-    return line.has("step_num") | (line.integers("_r", 0) == 1)
-
-
 def _steps(thread: HostThread, is_step: np.ndarray, names: list[str]) -> list[Step]:
-    numbers = thread.line.integers("step_num")[thread.line.row[thread.order]]
     return [
-        Step(int(numbers[event]), int(thread.start[event]), int(thread.end[event]), names[event] == STEP_NAME)
+        Step(
+            int(thread.step[event]),
+            int(thread.start[event]),
+            int(thread.end[event]),
+            names[event] == STEP_NAME,
+        )
         for event in np.flatnonzero(is_step)
     ]
 

@@ -10,6 +10,7 @@ import numpy as np
 from rlscope_jax.attribution.host import HostActivity
 from rlscope_jax.attribution.placement import parse_function
 from rlscope_jax.attribution.runs import Dispatch, plain
+from rlscope_jax.xla_events.op_table import distinct
 from rlscope_jax.xla_events.trace import Runs, Trace
 
 
@@ -41,15 +42,14 @@ def runs_by_launch(trace: Trace, activities: list[HostActivity], dispatches: lis
                     if dispatches[number].run < 0:
                         dispatches[number].run = run_of[key]
                 run[events[call == number]] = run_of[key]
-        op_lines.append(replace(line, run=run))
+        first, kind = distinct(line.kind, run)
+        kind_op = line.kind_op[line.kind[first]]
+        op_lines.append(replace(line, kind=kind.astype(np.int32), kind_op=kind_op, kind_run=run[first]))
     run_id = np.concatenate([trace.runs.run_id, np.arange(len(program) - made)])
-    runs = Runs(
-        np.array(program, np.int64), run_id, module, _filled(len(program), 1), _filled(len(program), -1)
-    )
-    for line in op_lines:
-        np.minimum.at(runs.start, line.run, line.start)
-        np.maximum.at(runs.end, line.run, line.end)
-    return replace(trace, runs=runs, op_lines=op_lines)
+    runs = Runs.untimed(np.array(program, np.int64), run_id, module)
+    trace = replace(trace, runs=runs, op_lines=op_lines)
+    trace.set_run_times()
+    return trace
 
 
 class _Calls:
@@ -81,7 +81,3 @@ class _Calls:
             inside = (start[place] <= at) & (at <= end[place]) & (found < 0)
             found[inside] = numbers[place[inside]]
         return found
-
-
-def _filled(length: int, sign: int) -> np.ndarray:
-    return np.full(length, sign * np.iinfo(np.int64).max, np.int64)

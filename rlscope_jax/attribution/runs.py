@@ -11,7 +11,6 @@ import numpy as np
 from rlscope_jax.attribution.host import HostActivity
 from rlscope_jax.attribution.placement import parse_function
 from rlscope_jax.xla_events.trace import OpLine, Trace
-from rlscope_jax.xla_events.xspace import Line
 
 
 @dataclass
@@ -62,14 +61,12 @@ def _link_flows(trace: Trace, activities: list[HostActivity], by_event: dict, ta
     if not begun:
         return
     for number, activity in enumerate(activities):
-        line = activity.thread.line
-        recorded = np.flatnonzero((line.produces >= 0) & _thread_flow(line, "_pt"))
-        at = line.start[recorded]
+        handed = activity.thread.handed
         starts = activity.thread.start[activity.executes]
         ends = activity.thread.end[activity.executes]
-        place = np.searchsorted(starts, at, "right") - 1
-        for index, when, which in zip(recorded, at, place, strict=True):
-            run = begun.get(int(line.produces[index]))
+        place = np.searchsorted(starts, handed.at, "right") - 1
+        for flow, when, which in zip(handed.id.tolist(), handed.at.tolist(), place.tolist(), strict=True):
+            run = begun.get(flow)
             if which >= 0 and when <= ends[which] and run is not None:
                 dispatch = by_event[number, int(activity.executes[which])]
                 if dispatch.run < 0 and _same_function(dispatch.function, trace.runs.module[run]):
@@ -82,23 +79,17 @@ def _regions(trace: Trace) -> dict[int, int]:
     for op_line in trace.op_lines:
         lines[op_line.name].append(op_line)
     begun: dict[int, int] = {}
-    for worker in trace.worker_lines:
-        tasks = np.flatnonzero((worker.consumes >= 0) & _thread_flow(worker, "_ct"))
-        if len(tasks) == 0 or worker.name not in lines:
-            continue
-        tasks = tasks[np.argsort(worker.start[tasks], kind="stable")]
-        limits = np.append(worker.start[tasks][1:], np.iinfo(np.int64).max)
+    for worker in trace.workers:
+        order = np.argsort(worker.begun.at, kind="stable")
+        at, flows = worker.begun.at[order], worker.begun.id[order]
+        limits = np.append(at[1:], np.iinfo(np.int64).max)
         for op_line in lines[worker.name]:
-            first = np.searchsorted(op_line.start, worker.start[tasks])
-            for task, op, limit in zip(tasks, first, limits, strict=True):
-                if op < len(op_line.start) and op_line.start[op] < limit:
-                    begun.setdefault(int(worker.consumes[task]), int(op_line.run[op]))
+            run = op_line.run
+            first = np.searchsorted(op_line.start, at)
+            for flow, op, limit in zip(flows.tolist(), first.tolist(), limits.tolist(), strict=False):
+                if op < len(run) and op_line.start[op] < limit:
+                    begun.setdefault(flow, int(run[op]))
     return begun
-
-
-def _thread_flow(line: Line, stat: str) -> np.ndarray:
-    # Flow type 15 hands a task to a thread pool; the type 0 of ops ties them to their `end:` events.
-    return line.integers(stat)[line.row] == 15
 
 
 def _link_in_order(trace: Trace, dispatches: list[Dispatch], taken: set[int]) -> None:

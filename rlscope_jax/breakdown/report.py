@@ -242,7 +242,9 @@ def _programs(process: Process) -> list[dict[str, Any]]:
     for owner, time in zip(attribution.owners, process.table.cells.device_self.tolist(), strict=True):
         program = int(trace.ops.program[owner.op])
         self_of_program[program] = self_of_program.get(program, 0) + time
-    ops = np.concatenate([line.op for line in trace.op_lines]) if trace.op_lines else np.zeros(0, np.int64)
+    events_of_op = np.zeros(len(trace.ops.program), np.int64)
+    for line in trace.op_lines:
+        np.add.at(events_of_op, line.op, 1)
     numbered = trace.runs.run_id != -1
     calls = np.bincount(
         np.array([d.run for d in attribution.dispatches if d.run >= 0], np.int64), minlength=len(trace.runs)
@@ -262,7 +264,7 @@ def _programs(process: Process) -> list[dict[str, Any]]:
                 "compiles": None,
                 "compile": _figure(None),
                 "device": _figure(self_of_program.get(program, 0)),
-                "device_ops": int((trace.ops.program[ops] == program).sum()),
+                "device_ops": int(events_of_op[trace.ops.program == program].sum()),
                 "hlo": program in trace.programs,
             }
         )

@@ -168,8 +168,9 @@ class _Rows:
     def _add_counts(self) -> None:
         attribution = self._attribution
         for owner_of_event in attribution.op_owner:
-            for number, count in zip(*np.unique(owner_of_event, return_counts=True), strict=True):
-                owner = attribution.owners[number]
+            counts = np.bincount(owner_of_event)
+            for number in np.flatnonzero(counts).tolist():
+                owner, count = attribution.owners[number], counts[number]
                 row = self._row(owner.path, owner.direction, owner.kind)
                 row.device_ops += int(count)
                 if owner.category == device_category.HOST_CALL:
@@ -221,7 +222,7 @@ def _callback_lanes(
         trace.op_lines, attribution.op_owner, op_pieces, strict=True
     ):
         owner = owner_of_event[event]
-        chosen = is_call[owner] if line.host_line < 0 else np.zeros(len(owner), bool)
+        chosen = is_call[owner] if line.thread < 0 else np.zeros(len(owner), bool)
         if chosen.any():
             category = np.full(int(chosen.sum()), host_names.CALLBACK)
             lanes.append(HostPieces(start[chosen], end[chosen], first_device_owner + owner[chosen], category))

@@ -9,43 +9,48 @@ from __future__ import annotations
 import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs
-from rlscope_jax.xla_events.host_lines import HOST_PLANE, by_start, has_python_tracer, host_thread, is_worker
+from rlscope_jax.xla_events.host_lines import HOST_PLANE, add_host_line, by_start
 from rlscope_jax.xla_events.op_table import Kinds, OpTable
-from rlscope_jax.xla_events.trace import Device, OpLine, Trace
+from rlscope_jax.xla_events.trace import Device, HostThread, OpLine, Trace
 from rlscope_jax.xla_events.xspace import Line, XSpace
 
 
 def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
     """Make a `Trace` of a profile whose device is the CPU."""
     plane = space.plane(HOST_PLANE)
-    lines = plane.lines if plane is not None else []
     host = space.hostnames[0] if space.hostnames else "host"
     table = OpTable()
-    for line in lines:
-        table.add(_kinds(line, table))
-    ops, runs, op_of_row, run_of_row = table.finish()
-    ordinals = sorted({ordinal for line in lines for ordinal in _ordinals(line)})
-
-    trace = Trace(host=host, ops=ops, runs=runs, programs=programs)
-    trace.devices = [Device(f"{host}/cpu:{ordinal}", "cpu") for ordinal in ordinals]
-    for line, ops_here, runs_here in zip(lines, op_of_row, run_of_row, strict=True):
-        op, run = ops_here[line.row], runs_here[line.row]
-        thread = -1
-        if is_worker(line):
-            trace.worker_lines.append(line)
-        else:
-            thread = len(trace.host_threads)
-            trace.host_threads.append(host_thread(line, op, run))
-            trace.python_tracer |= has_python_tracer(line)
-        ordinal = line.integers("device_ordinal", 0)[line.row]
-        for device, chosen in enumerate(ordinals):
-            events = np.flatnonzero((op >= 0) & (ordinal == chosen))
+    trace = Trace(host=host, programs=programs)
+    pending: list[tuple[OpLine, int, int]] = []  # an op line, the device ordinal, its place in the table
+    inline: list[tuple[HostThread, int]] = []
+    for line in plane.read_lines() if plane is not None else ():
+        kinds = _kinds(line, table)
+        place = table.add(kinds)
+        is_op = kinds.name >= 0
+        # Until the table is finished, the kind (the row of statistics) stands for op and run.
+        kind = np.where(is_op[line.row], line.row, -1)
+        thread = add_host_line(trace, line, kind, kind)
+        if thread >= 0:
+            inline.append((trace.host_threads[thread], place))
+        ordinal = line.integers("device_ordinal", 0)
+        for device in np.unique(ordinal[is_op]).tolist():
+            events = np.flatnonzero((is_op & (ordinal == device))[line.row])
             if len(events):
-                trace.op_lines.append(_op_line(line, events, device, op, run, thread))
-    trace.ran_without_ops = not trace.op_lines and any(_executes(line) for line in trace.worker_lines)
-    for op_line in trace.op_lines:
-        np.minimum.at(runs.start, op_line.run, op_line.start)
-        np.maximum.at(runs.end, op_line.run, op_line.end)
+                pending.append((_op_line(line, events, thread), device, place))
+
+    trace.ops, trace.runs, op_of_kind, run_of_kind = table.finish()
+    ordinals = sorted({device for _, device, _ in pending})
+    trace.devices = [Device(f"{host}/cpu:{ordinal}", "cpu") for ordinal in ordinals]
+    for op_line, device, place in pending:
+        op_line.device = ordinals.index(device)
+        op_line.kind_op, op_line.kind_run = op_of_kind[place], run_of_kind[place]
+        trace.op_lines.append(op_line)
+    for thread_events, place in inline:
+        kind = thread_events.op
+        thread_events.op = np.where(kind >= 0, op_of_kind[place][kind], -1)
+        thread_events.run = np.where(kind >= 0, run_of_kind[place][kind], -1)
+    trace.ran_without_ops = not trace.op_lines and any(worker.executes for worker in trace.workers)
+    trace.set_run_times()
     return trace
 
 
@@ -65,22 +70,14 @@ def _kinds(line: Line, table: OpTable) -> Kinds:
     )
 
 
-def _executes(line: Line) -> bool:
-    names = line.plane.event_names
-    return any(names[event].startswith("ThunkExecutor") for event in np.unique(line.event[line.event >= 0]))
-
-
-def _ordinals(line: Line) -> set[int]:
-    return set(line.integers("device_ordinal", 0)[line.has("hlo_op")].tolist())
-
-
-def _op_line(
-    line: Line, events: np.ndarray, device: int, op: np.ndarray, run: np.ndarray, thread: int
-) -> OpLine:
+def _op_line(line: Line, events: np.ndarray, thread: int) -> OpLine:
     order = events[by_start(line.start[events], line.duration[events])]
     start = line.start[order]
     end = start + line.duration[order]
-    return OpLine(line.name, device, start, end, op[order], run[order], _tails(line, order, end), thread)
+    unknown = np.zeros(0, np.int32)
+    return OpLine(
+        line.name, -1, start, end, line.row[order], unknown, unknown, _tails(line, order, end), thread
+    )
 
 
 def _tails(line: Line, order: np.ndarray, end: np.ndarray) -> np.ndarray:

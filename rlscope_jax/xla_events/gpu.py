@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs
-from rlscope_jax.xla_events.host_lines import HOST_PLANE, by_start, has_python_tracer, host_thread, is_worker
+from rlscope_jax.xla_events.host_lines import HOST_PLANE, add_host_line, by_start
 from rlscope_jax.xla_events.op_table import NO_PROGRAM, NO_RUN, Kinds, OpTable, distinct
 from rlscope_jax.xla_events.trace import Device, Launches, OpLine, Trace
 from rlscope_jax.xla_events.xspace import Line, Plane, XSpace
@@ -43,9 +43,9 @@ def read_gpu_trace(space: XSpace, programs: Programs) -> Trace:
                 found.append((plane, line, kind_of_event, launch))
     ops, runs, op_of_kind, run_of_kind = table.finish()
 
-    trace = Trace(host=host, ops=ops, runs=runs, programs=programs, launches=launches)
+    trace = Trace(host=host, programs=programs, ops=ops, runs=runs, launches=launches)
     trace.devices = [_device(host, plane) for plane in planes]
-    for (plane, line, kind, launch), ops_here, runs_here in zip(found, op_of_kind, run_of_kind, strict=True):
+    for (plane, line, kind, launch), kind_op, kind_run in zip(found, op_of_kind, run_of_kind, strict=True):
         order = by_start(line.start, line.duration)
         start = line.start[order]
         trace.op_lines.append(
@@ -54,13 +54,16 @@ def read_gpu_trace(space: XSpace, programs: Programs) -> Trace:
                 device=planes.index(plane),
                 start=start,
                 end=start + line.duration[order],
-                op=ops_here[kind][order],
-                run=runs_here[kind][order],
-                tail=np.full(len(order), -1, np.int64),
+                kind=kind[order].astype(np.int32),
+                kind_op=kind_op,
+                kind_run=kind_run,
                 launch=launch[order],
             )
         )
-    _add_host(trace, space)
+    host_plane = space.plane(HOST_PLANE)
+    for line in host_plane.lines if host_plane is not None else []:
+        if not line.name.startswith(_LAUNCH_LINES):
+            add_host_line(trace, line)
     return trace
 
 
@@ -138,16 +141,3 @@ def _kinds(
         module=table.texts([column[4] for column in columns]),
     )
     return kinds, kind_of_event
-
-
-def _add_host(trace: Trace, space: XSpace) -> None:
-    plane = space.plane(HOST_PLANE)
-    for line in plane.lines if plane is not None else []:
-        if line.name.startswith(_LAUNCH_LINES):
-            continue
-        if is_worker(line):
-            trace.worker_lines.append(line)
-            continue
-        nothing = np.full(len(line), -1, np.int32)
-        trace.host_threads.append(host_thread(line, nothing, nothing))
-        trace.python_tracer |= has_python_tracer(line)

@@ -66,7 +66,7 @@ def covered(trace: Trace) -> float | None:
 def _no_device_ops(trace: Trace) -> Problem | None:
     if trace.op_lines:
         return None
-    if not any(len(thread.order) for thread in trace.host_threads):
+    if not any(len(thread.start) for thread in trace.host_threads):
         return Problem(
             "no_device_ops",
             "the capture holds no events at all.",

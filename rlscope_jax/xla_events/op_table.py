@@ -66,12 +66,10 @@ class OpTable:
             kernel=[texts[number] for number in picked["kernel"][op_first]],
             op_path=[texts[number] for number in picked["op_path"][op_first]],
         )
-        runs = Runs(
+        runs = Runs.untimed(
             program=picked["program"][run_first],
             run_id=picked["run_id"][run_first],
             module=[texts[number] for number in picked["module"][run_first]],
-            start=np.full(len(run_first), np.iinfo(np.int64).max),
-            end=np.full(len(run_first), np.iinfo(np.int64).min),
         )
         return ops, runs, self._split(valid, op), self._split(valid, run)
 

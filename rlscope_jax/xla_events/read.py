@@ -11,7 +11,7 @@ from rlscope_jax.xla_events.cpu import read_cpu_trace
 from rlscope_jax.xla_events.hlo import METADATA_PLANE, Programs
 from rlscope_jax.xla_events.host_lines import HOST_PLANE
 from rlscope_jax.xla_events.trace import Trace
-from rlscope_jax.xla_events.xspace import XSpace, read_xspace
+from rlscope_jax.xla_events.xspace import XSpace, damage_named, read_xspace
 
 _TASK_PLANE = "Task Environment"
 
@@ -28,7 +28,8 @@ def read_trace(path: Path, window_unix_ns: tuple[int, int] | None = None) -> Tra
     """
     space = read_xspace(path)
     read, platform = _dialect(space)
-    trace = read(space, Programs(space))
+    with damage_named(path):
+        trace = read(space, Programs(space))
     trace.window, trace.start_unix_ns = _window(space, window_unix_ns)
     trace.environment = {**_environment(space), "platform": platform}
     trace.warnings = space.errors + space.warnings
@@ -58,9 +59,7 @@ def _window(space: XSpace, recorded: tuple[int, int] | None) -> tuple[tuple[int,
     which can take longer than the window itself. So the window ends where the recorder says, else with
     the last event.
     """
-    lines = [line for plane in space.planes for line in plane.lines if len(line)]
-    first = min((int(line.start.min()) for line in lines), default=0)
-    last = max((int((line.start + line.duration).max()) for line in lines), default=0)
+    first, last = space.extent or (0, 0)
     plane = space.plane(_TASK_PLANE)
     started = plane.stats.get("profile_start_time") if plane is not None else None
     if not isinstance(started, int):

@@ -11,7 +11,7 @@ import re
 import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs, as_program_id
-from rlscope_jax.xla_events.host_lines import HOST_PLANE, by_start, has_python_tracer, host_thread, is_worker
+from rlscope_jax.xla_events.host_lines import HOST_PLANE, add_host_line, by_start
 from rlscope_jax.xla_events.op_table import NO_PROGRAM, NO_RUN, Kinds, OpTable, distinct
 from rlscope_jax.xla_events.trace import Device, OpLine, Trace
 from rlscope_jax.xla_events.xspace import Line, Plane, XSpace
@@ -40,33 +40,23 @@ def read_tpu_trace(space: XSpace, programs: Programs) -> Trace:
                 found.append((device, line, order, kind_of_event))
     ops, runs, op_of_kind, run_of_kind = table.finish()
 
-    trace = Trace(host=host, ops=ops, runs=runs, programs=programs)
-    trace.devices = [
-        Device(
-            f"{host}/tpu:{plane.name.removeprefix(DEVICE_PREFIX)}",
-            "tpu",
-            _kind_name(plane),
-            bool(plane.lines),
-        )
-        for plane in planes
-    ]
-    for (device, line, order, kind), ops_here, runs_here in zip(found, op_of_kind, run_of_kind, strict=True):
+    trace = Trace(host=host, programs=programs, ops=ops, runs=runs)
+    trace.devices = [_device(host, plane) for plane in planes]
+    for (device, line, order, kind), kind_op, kind_run in zip(found, op_of_kind, run_of_kind, strict=True):
         start = line.start[order]
         end = start + line.duration[order]
-        no_tail = np.full(len(order), -1, np.int64)
-        op_line = OpLine(line.name, device, start, end, ops_here[kind], runs_here[kind], no_tail)
-        trace.op_lines.append(op_line)
-        np.minimum.at(runs.start, op_line.run, start)
-        np.maximum.at(runs.end, op_line.run, end)
+        kind = kind.astype(np.int32)
+        trace.op_lines.append(OpLine(line.name, device, start, end, kind, kind_op, kind_run))
+    trace.set_run_times()
     host_plane = space.plane(HOST_PLANE)
     for line in host_plane.lines if host_plane is not None else []:
-        if is_worker(line):
-            trace.worker_lines.append(line)
-            continue
-        nothing = np.full(len(line), -1, np.int32)
-        trace.host_threads.append(host_thread(line, nothing, nothing))
-        trace.python_tracer |= has_python_tracer(line)
+        add_host_line(trace, line)
     return trace
+
+
+def _device(host: str, plane: Plane) -> Device:
+    number = plane.name.removeprefix(DEVICE_PREFIX)
+    return Device(f"{host}/tpu:{number}", "tpu", _kind_name(plane), any(len(line) for line in plane.lines))
 
 
 def _kind_name(plane: Plane) -> str | None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs
-from rlscope_jax.xla_events.xspace import Line
 
 
 @dataclass
@@ -34,6 +33,11 @@ class Ops:
     op_path: list[str]
     """The op_name the event itself carries, where it does (GPU, TPU): for programs without HLO."""
 
+    @staticmethod
+    def none() -> Ops:
+        """No ops."""
+        return Ops(np.zeros(0, np.int64), [], [], [])
+
 
 @dataclass
 class Runs:
@@ -52,6 +56,17 @@ class Runs:
 
     def __len__(self) -> int:
         return len(self.program)
+
+    @staticmethod
+    def none() -> Runs:
+        """No runs."""
+        return Runs.untimed(np.zeros(0, np.int64), np.zeros(0, np.int64), [])
+
+    @staticmethod
+    def untimed(program: np.ndarray, run_id: np.ndarray, module: list[str]) -> Runs:
+        """Runs whose times `Trace.set_run_times` will set."""
+        most = np.iinfo(np.int64).max
+        return Runs(program, run_id, module, np.full(len(program), most), np.full(len(program), -most))
 
 
 @dataclass
@@ -88,19 +103,42 @@ class OpLine:
     """int64[events], ps since the session's start."""
     end: np.ndarray
     """int64[events], ps."""
-    op: np.ndarray
-    """int32[events]: row of `Ops`."""
-    run: np.ndarray
-    """int32[events]: row of `Runs`."""
-    tail: np.ndarray
+    kind: np.ndarray
+    """int32[events]: which of the line's kinds of event this is; what is known of a kind stands once."""
+    kind_op: np.ndarray
+    """int32[kinds]: row of `Ops`."""
+    kind_run: np.ndarray
+    """int32[kinds]: row of `Runs`."""
+    tail: np.ndarray | None = None
     """int64[events]: from the start of the op's own `end:` event to its end, ps; -1 without one.
 
     It holds only profiling overhead (see docs on correction) and is never counted as work of its own.
+    None where the device leaves no such events.
     """
-    host_line: int = -1
+    thread: int = -1
     """Index of the host thread these ops ran on inline, -1 for a worker."""
     launch: np.ndarray | None = None
     """int32[events]: row of `Launches` that each op was launched by, -1 without; None where none exist."""
+
+    @property
+    def op(self) -> np.ndarray:
+        """int32[events]: row of `Ops`."""
+        return self.kind_op[self.kind]
+
+    @property
+    def run(self) -> np.ndarray:
+        """int32[events]: row of `Runs`."""
+        return self.kind_run[self.kind]
+
+
+@dataclass
+class Flows:
+    """Tasks handed from one thread to another, as one of the two recorded it."""
+
+    at: np.ndarray
+    """int64[flows], ps."""
+    id: np.ndarray
+    """int64[flows]: the same number on both sides."""
 
 
 @dataclass
@@ -108,15 +146,35 @@ class HostThread:
     """The events of one host thread, sorted by start (longest first), `end:` marks left out."""
 
     name: str
-    line: Line
-    order: np.ndarray
-    """int64[events]: index into the line's columns."""
+    event_names: list[str]
+    event: np.ndarray
+    """int32[events]: index into `event_names`, -1 for an event without a name."""
     start: np.ndarray
+    """int64[events], ps."""
     end: np.ndarray
+    """int64[events], ps."""
     op: np.ndarray
     """int32[events]: row of `Ops` for an op that ran here inline, else -1."""
     run: np.ndarray
     """int32[events]: row of `Runs` likewise."""
+    step: np.ndarray
+    """int64[events]: step number of a step annotation, -1 for one without a number; `NO_STEP` else."""
+    handed: Flows
+    """Tasks this thread handed to a pool."""
+
+
+NO_STEP = -2
+
+
+@dataclass
+class Worker:
+    """One thread of XLA's pools."""
+
+    name: str
+    begun: Flows
+    """Tasks it took over."""
+    executes: bool
+    """Whether it executed programs."""
 
 
 @dataclass
@@ -124,14 +182,14 @@ class Trace:
     """One host's profile, device kinds made alike."""
 
     host: str
-    ops: Ops
-    runs: Runs
     programs: Programs
+    ops: Ops = field(default_factory=Ops.none)
+    runs: Runs = field(default_factory=Runs.none)
     launches: Launches = field(default_factory=Launches.none)
     devices: list[Device] = field(default_factory=list)
     op_lines: list[OpLine] = field(default_factory=list)
     host_threads: list[HostThread] = field(default_factory=list)
-    worker_lines: list[Line] = field(default_factory=list)
+    workers: list[Worker] = field(default_factory=list)
     window: tuple[int, int] = (0, 0)
     """First and last instant recorded, ps since the session's start."""
     start_unix_ns: int | None = None
@@ -142,3 +200,10 @@ class Trace:
     warnings: list[str] = field(default_factory=list)
     """What the profiler itself complained of."""
     events: int = 0
+
+    def set_run_times(self) -> None:
+        """Let every run extend over the ops it ran."""
+        for line in self.op_lines:
+            run = line.run
+            np.minimum.at(self.runs.start, run, line.start)
+            np.maximum.at(self.runs.end, run, line.end)

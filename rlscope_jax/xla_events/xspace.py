@@ -9,8 +9,11 @@ XStat{metadata_id=1, double=2, uint64=3, int64=4, str=5, bytes=6, ref=7}.
 
 from __future__ import annotations
 
+import mmap
+import os
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +29,7 @@ ROW_STATS = (
     "_pt", "_ct",
 )  # fmt: skip
 PRODUCES, CONSUMES, CORRELATION = "_p", "_c", "correlation_id"
+_STRETCH = 16 * 1024 * 1024
 
 Value = int | float | str | memoryview
 
@@ -90,10 +94,27 @@ class Plane:
     id: int = 0
     name: str = ""
     event_names: list[str] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
     stat_names: dict[int, str] = field(default_factory=dict)
     _stats: list[tuple[int, int]] = field(default_factory=list)
     _event_metadata: list[tuple[int, int]] = field(default_factory=list)
+    _lines: list[tuple[int, int]] = field(default_factory=list)
+    _names: tuple[np.ndarray, np.ndarray] = field(default_factory=lambda: events.lookup_table({}))
+
+    def read_lines(self) -> Iterator[Line]:
+        """Decode the lines one by one: who does not keep them holds one at a time.
+
+        Raises:
+            WireError: a line is damaged.
+        """
+        for start, end in self._lines:
+            line = _decode_line(self, start, end)
+            self.space.note(line)
+            yield line
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Every line, decoded once and kept."""
+        return list(self.read_lines())
 
     @cached_property
     def stats(self) -> dict[str, Value]:
@@ -143,51 +164,77 @@ class Plane:
 
 @dataclass
 class XSpace:
-    """One host's profile."""
+    """One host's profile; its lines are decoded when they are read."""
 
     path: Path
     buffer: memoryview
-    """The file's bytes, mapped; nothing is copied until a text is asked for."""
+    """The file's bytes, mapped; nothing is copied until it is asked for."""
+    mapping: mmap.mmap
     planes: list[Plane] = field(default_factory=list)
     hostnames: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    events: int = 0
+    """Events read so far, those without a time included."""
+    extent: tuple[int, int] | None = None
+    """First start and last end of the events read so far, ps."""
 
     def plane(self, name: str) -> Plane | None:
         """The plane of that name."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
-    @property
-    def events(self) -> int:
-        """Events in the file, those without a time included."""
-        return sum(len(line) + line.aggregated for plane in self.planes for line in plane.lines)
+    def note(self, line: Line) -> None:
+        """Count a line that was read."""
+        self.events += len(line) + line.aggregated
+        if len(line):
+            first, last = int(line.start.min()), int((line.start + line.duration).max())
+            known = self.extent or (first, last)
+            self.extent = (min(first, known[0]), max(last, known[1]))
+
+    def give_back(self, start: int, end: int) -> None:
+        """Tell the system that these bytes of the file need not stay in memory."""
+        page = mmap.PAGESIZE
+        first, last = -(-start // page) * page, end // page * page
+        if last > first and hasattr(self.mapping, "madvise"):
+            self.mapping.madvise(mmap.MADV_DONTNEED, first, last - first)
 
 
 def read_xspace(path: Path) -> XSpace:
-    """Decode an `*.xplane.pb` file.
+    """Map an `*.xplane.pb` file and read its planes; lines are decoded when they are asked for.
 
     Raises:
         UnreadableProfileError: the file is missing, empty, damaged or something else.
     """
     try:
-        size = path.stat().st_size
-        if size == 0:
-            raise UnreadableProfileError(
-                f"{path} is empty: the profiler wrote no data, as it does past 2 GB. Record fewer steps."
-            )
-        buffer = memoryview(np.memmap(path, np.uint8, "r"))  # type: ignore[arg-type]
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                raise UnreadableProfileError(
+                    f"{path} is empty: the profiler wrote no data, as it does past 2 GB. Record fewer steps."
+                )
+            mapping = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
         raise UnreadableProfileError(f"{path} cannot be read: {error.strerror or error}") from error
-    space = XSpace(path, buffer)
-    try:
+    space = XSpace(path, memoryview(mapping), mapping)
+    with damage_named(path):
         _decode(space)
+    if not space.planes:
+        raise UnreadableProfileError(f"{path} is no XLA profile: it holds no planes.")
+    return space
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Turn what breaks while decoding into an error that names the file.
+
+    Raises:
+        UnreadableProfileError: something within did not decode.
+    """
+    try:
+        yield
     except wire.WireError as error:
         raise UnreadableProfileError(
             f"{path} is no XLA profile, or it is damaged ({error}). Copy it again, in binary mode."
         ) from error
-    if not space.planes:
-        raise UnreadableProfileError(f"{path} is no XLA profile: it holds no planes.")
-    return space
 
 
 def _decode(space: XSpace) -> None:
@@ -204,7 +251,6 @@ def _decode(space: XSpace) -> None:
 
 def _decode_plane(space: XSpace, start: int, end: int) -> Plane:
     plane, buffer = Plane(space), space.buffer
-    lines = []
     for number, wire_type, first, last in wire.fields(buffer, start, end):
         if (wire_type == wire.BYTES) != (number in (2, 3, 4, 5, 6)):
             raise wire.WireError(f"field {number} of a plane has wire type {wire_type}")
@@ -213,7 +259,7 @@ def _decode_plane(space: XSpace, start: int, end: int) -> Plane:
         elif number == 2:
             plane.name = wire.text(buffer, first, last)
         elif number == 3:
-            lines.append((first, last))
+            plane._lines.append((first, last))
         elif number == 4:
             plane._event_metadata.append((first, last))
         elif number == 5:
@@ -221,76 +267,69 @@ def _decode_plane(space: XSpace, start: int, end: int) -> Plane:
             plane.stat_names[key] = name
         elif number == 6:
             plane._stats.append((first, last))
-    ids = []
+    index: dict[int, int] = {}
     for key, name, _ in plane.event_metadata():
-        ids.append(key)
+        index[key] = len(plane.event_names)
         plane.event_names.append(name)
-    order = np.argsort(np.array(ids, np.int64), kind="stable") if ids else np.zeros(0, np.int64)
-    known = (np.array(ids, np.int64)[order], order.astype(np.int32))
-    plane.lines = [_decode_line(plane, first, last, known) for first, last in lines]
+    plane._names = events.lookup_table(index)
     return plane
 
 
-def _decode_line(plane: Plane, start: int, end: int, known: tuple[np.ndarray, np.ndarray]) -> Line:
-    buffer = plane.space.buffer
-    content = np.asarray(buffer)
-    line_id, name_start, name_end, display_start, display_end, timestamp, count = events.scan_line(
-        content, start, end
+def _decode_line(plane: Plane, start: int, end: int) -> Line:
+    space, content = plane.space, np.frombuffer(plane.space.buffer, np.uint8)
+    header = np.zeros(6, np.int64)
+    count, position = 0, start
+    for stop in _stretches(start, end):
+        found, after = events.scan_line(content, position, end, stop, header)
+        if after < 0:
+            raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
+        space.give_back(position, after)
+        count, position = count + found, after
+    line_id, name_start, name_end, display_start, display_end, timestamp = header.tolist()
+    name = wire.text(space.buffer, name_start, name_end) or wire.text(
+        space.buffer, display_start, display_end
     )
-    if count < 0:
-        raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
-    name = wire.text(buffer, name_start, name_end) or wire.text(buffer, display_start, display_end)
-    ids, slots = _wanted(plane)
-    metadata, offset, duration, row, produces, consumes, correlation, values, kinds, kept = (
-        events.decode_events(
-            content,
-            start,
-            end,
-            count,
-            ids,
-            slots,
-            plane_stat(plane, PRODUCES),
-            plane_stat(plane, CONSUMES),
-            plane_stat(plane, CORRELATION),
-        )
-    )
-    if kept < 0:
-        raise wire.WireError(f"an event of line {name!r} in plane {plane.name!r} is cut short")
+
+    event, row = np.empty(count, np.int32), np.empty(count, np.int32)
+    offset, duration, produces, consumes = (np.empty(count, np.int64) for _ in range(4))
+    correlation = np.empty(count if CORRELATION in plane.stat_names.values() else 0, np.int64)
+    table, hashes = np.full(1024, -1, np.int32), np.zeros(256, np.uint64)
+    values, kinds = np.zeros((256, len(ROW_STATS)), np.int64), np.zeros((256, len(ROW_STATS)), np.uint8)
+    slots = _slots(plane)
+    kept = rows = 0
+    position = start
+    for stop in _stretches(start, end):
+        after, kept, rows, table, values, kinds, hashes = events.decode_events(
+            content, position, end, stop, slots, plane._names, event, offset, duration, row, produces,
+            consumes, correlation, kept, table, values, kinds, rows, hashes,
+        )  # fmt: skip
+        if after < 0:
+            raise wire.WireError(f"an event of line {name!r} in plane {plane.name!r} is cut short")
+        space.give_back(position, after)
+        position = after
+    offset += timestamp * 1000
     return Line(
-        plane,
-        int(line_id),
-        name,
-        _dense(metadata[:kept], *known),
-        offset[:kept] + int(timestamp) * 1000,
-        duration[:kept],
-        row[:kept],
-        produces[:kept],
-        consumes[:kept],
-        correlation[:kept],
-        values,
-        kinds,
-        int(count - kept),
+        plane, line_id, name, event[:kept], offset[:kept], duration[:kept], row[:kept], produces[:kept],
+        consumes[:kept], correlation[:kept], values[:rows], kinds[:rows], count - kept,
+    )  # fmt: skip
+
+
+def _stretches(start: int, end: int) -> Iterator[int]:
+    """Where to pause while reading a line: small enough that few of the file's pages stay in memory."""
+    yield from range(start + _STRETCH, end, _STRETCH)
+    yield end
+
+
+def _slots(plane: Plane) -> tuple[np.ndarray, np.ndarray]:
+    flows = {
+        PRODUCES: events.IS_PRODUCER,
+        CONSUMES: events.IS_CONSUMER,
+        CORRELATION: events.IS_CORRELATION,
+    }
+    places = {name: place for place, name in enumerate(ROW_STATS)} | flows
+    return events.lookup_table(
+        {key: places[name] for key, name in plane.stat_names.items() if name in places}
     )
-
-
-def _wanted(plane: Plane) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [(key, ROW_STATS.index(name)) for key, name in plane.stat_names.items() if name in ROW_STATS]
-    # A slot that no statistic uses still has to exist: the last one sets the row's width.
-    pairs.append((-1, len(ROW_STATS) - 1))
-    ids, slots = zip(*pairs, strict=True)
-    return np.array(ids, np.int64), np.array(slots, np.int64)
-
-
-def plane_stat(plane: Plane, name: str) -> int:
-    """The id of a statistic in this plane, -1 when the plane has none of that name."""
-    return next((key for key, known in plane.stat_names.items() if known == name), -1)
-
-
-def _dense(metadata: np.ndarray, ids: np.ndarray, index: np.ndarray) -> np.ndarray:
-    if len(ids) == 0:
-        return np.full(len(metadata), -1, np.int32)
-    place = np.minimum(np.searchsorted(ids, metadata), len(ids) - 1)
-    return np.where(ids[place] == metadata, index[place], -1).astype(np.int32)
 
 
 def _stat_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str]:

@@ -29,20 +29,13 @@ def restore_device_put_replicated() -> ExitStack:
 
 
 def replicate(value: Any, devices: Sequence[jax.Device]) -> Any:
-    """`jax.device_put_replicated` in public API: a copy of each array on each device, on a new first axis.
+    """`jax.device_put_replicated` in public API: each array on each device, along a new leading axis.
 
     Args:
         value: arrays and scalars, in any pytree.
         devices: where to put a copy.
     """
-    # The axis keeps jax's name for it: another one is another sharding, and so another compilation.
+    # The axis keeps jax's own name for it, so that both functions give one and the same sharding.
     mesh = jax.sharding.Mesh(np.array(devices), ("_device_put_replicated",))
-    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("_device_put_replicated"))
-
-    def put(leaf: Any) -> jax.Array:
-        row = jax.numpy.asarray(leaf)[None]
-        shape = (len(devices), *row.shape[1:])
-        rows = [jax.device_put(row, device) for device in devices]
-        return jax.make_array_from_single_device_arrays(shape, sharding, rows)
-
-    return jax.tree.map(put, value)
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(mesh.axis_names))
+    return jax.tree.map(lambda leaf: jax.device_put(jax.numpy.stack([leaf] * len(devices)), sharding), value)
