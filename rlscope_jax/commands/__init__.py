@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Protocol
 
+from rlscope_jax.commands.doctor import DoctorCommand
 from rlscope_jax.commands.report import ReportCommand
 
 
@@ -20,4 +21,4 @@ class Command(Protocol):
         """Do it; returns the exit code. Raises RlscopeError for what the person can mend."""
 
 
-COMMANDS: list[Command] = [ReportCommand()]
+COMMANDS: list[Command] = [ReportCommand(), DoctorCommand()]

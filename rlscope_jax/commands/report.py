@@ -25,8 +25,10 @@ class ReportCommand:
         """Print the report."""
         # The stages load numba: only a command that reads a profile should pay for that.
         from rlscope_jax.facade import load
+        from rlscope_jax.reporters.progress import late_progress
 
-        report = load(options.logdir, options.session)
+        with late_progress("reading") as tell:
+            report = load(options.logdir, options.session, progress=tell)
         if options.json:
             sys.stdout.write(report.to_json() + "\n")
             return 0

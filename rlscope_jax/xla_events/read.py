@@ -16,17 +16,23 @@ from rlscope_jax.xla_events.xspace import XSpace, damage_named, read_xspace
 _TASK_PLANE = "Task Environment"
 
 
-def read_trace(path: Path, window_unix_ns: tuple[int, int] | None = None) -> Trace:
+def read_trace(
+    path: Path,
+    window_unix_ns: tuple[int, int] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Trace:
     """Decode one host's profile.
 
     Args:
         path: the `xplane.pb`.
         window_unix_ns: when recording began and ended, where the recorder wrote it down.
+        progress: told the share of the file decoded so far, 0 to 1.
 
     Raises:
         UnreadableProfileError: the file is missing, empty, damaged, or of a kind not read yet.
     """
     space = read_xspace(path)
+    space.progress = progress
     read, platform = _dialect(space)
     with damage_named(path):
         trace = read(space, Programs(space))

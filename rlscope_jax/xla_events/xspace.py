@@ -12,7 +12,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -178,6 +178,8 @@ class XSpace:
     """Events read so far, those without a time included."""
     extent: tuple[int, int] | None = None
     """First start and last end of the events read so far, ps."""
+    progress: Callable[[float], None] | None = None
+    """Told the share of the file decoded so far, 0 to 1."""
 
     def plane(self, name: str) -> Plane | None:
         """The plane of that name."""
@@ -306,6 +308,8 @@ def _decode_line(plane: Plane, start: int, end: int) -> Line:
         if after < 0:
             raise wire.WireError(f"an event of line {name!r} in plane {plane.name!r} is cut short")
         space.give_back(position, after)
+        if space.progress is not None:
+            space.progress(after / len(space.buffer))
         position = after
     offset += timestamp * 1000
     return Line(
