@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numba
@@ -27,10 +28,15 @@ class Lanes:
         """Lanes from one (start, end, owner) each."""
         offset = np.zeros(len(pieces) + 1, np.int64)
         offset[1:] = np.cumsum([len(start) for start, _, _ in pieces])
-        columns = (
-            [np.concatenate(column) for column in zip(*pieces, strict=True)] if pieces else [np.zeros(0)] * 3
-        )
-        return Lanes(offset, *(column.astype(np.int64) for column in columns))
+        start, end, owner = zip(*pieces, strict=True) if pieces else ((), (), ())
+        return Lanes(offset, joined(start, np.int64), joined(end, np.int64), joined(owner, np.int32))
+
+
+def joined(columns: Sequence[np.ndarray], kind: type) -> np.ndarray:
+    """Arrays in a row, as one of the given type; a single one is not copied, for it may be long."""
+    if len(columns) == 1:
+        return columns[0].astype(kind, copy=False)
+    return np.concatenate([np.zeros(0, kind), *columns]).astype(kind, copy=False)
 
 
 @dataclass
@@ -95,7 +101,7 @@ def sweep(
         device.owner,
         lane_device.astype(np.int64),
         devices,
-        piece_run.astype(np.int64),
+        piece_run,
         owner_is_control.astype(np.bool_),
         host.offset,
         host.start,

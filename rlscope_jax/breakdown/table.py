@@ -16,7 +16,7 @@ from rlscope_jax.attribution.attribute import (
     HostPieces,
     host_pieces,
 )
-from rlscope_jax.breakdown.sweep import Cells, Lanes, sweep
+from rlscope_jax.breakdown.sweep import Cells, Lanes, joined, sweep
 from rlscope_jax.xla_events.nesting import flatten
 from rlscope_jax.xla_events.trace import Trace
 
@@ -88,17 +88,19 @@ def tabulate(attribution: Attribution) -> Table:
         (start, end, owner[event])
         for (start, end, event), owner in zip(op_pieces, attribution.op_owner, strict=True)
     ]
-    runs = [line.run[event] for (_, _, event), line in zip(op_pieces, trace.op_lines, strict=True)]
+    runs = [
+        line.kind_run[line.kind[event]] for (_, _, event), line in zip(op_pieces, trace.op_lines, strict=True)
+    ]
     owners = attribution.owners
     cells = sweep(
         trace.window,
         Lanes.of(device),
         np.array([line.device for line in trace.op_lines], np.int64),
         len(trace.devices),
-        np.concatenate(runs) if runs else np.zeros(0, np.int64),
+        joined(runs, np.int32),
         np.array([owner.control for owner in owners], bool),
         Lanes.of([(lane.start, lane.end, lane.owner) for lane in lanes]),
-        np.concatenate([lane.category for lane in lanes]) if lanes else np.zeros(0, np.int64),
+        joined([lane.category for lane in lanes], np.int64),
         first_device_owner + len(owners),
     )
     return Table(_Rows(trace, attribution, startup).fill(cells), cells)

@@ -10,6 +10,7 @@ import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs
 from rlscope_jax.xla_events.host_lines import HOST_PLANE, add_host_line, by_start
+from rlscope_jax.xla_events.nesting import is_ordered, tails
 from rlscope_jax.xla_events.op_table import Kinds, OpTable
 from rlscope_jax.xla_events.trace import Device, HostThread, OpLine, Trace
 from rlscope_jax.xla_events.xspace import Line, XSpace
@@ -34,7 +35,7 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
             inline.append((trace.host_threads[thread], place))
         ordinal = line.integers("device_ordinal", 0)
         for device in np.unique(ordinal[is_op]).tolist():
-            events = np.flatnonzero((is_op & (ordinal == device))[line.row])
+            events = np.flatnonzero((is_op & (ordinal == device))[line.row]).astype(np.int32)
             if len(events):
                 pending.append((_op_line(line, events, thread), device, place))
 
@@ -76,20 +77,15 @@ def _op_line(line: Line, events: np.ndarray, thread: int) -> OpLine:
     end = start + line.duration[order]
     unknown = np.zeros(0, np.int32)
     return OpLine(
-        line.name, -1, start, end, line.row[order], unknown, unknown, _tails(line, order, end), thread
+        line.name, -1, start, end, line.row[order], unknown, unknown, _tails(line, order, start, end), thread
     )
 
 
-def _tails(line: Line, order: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """From the start of each op's `end:` event (same flow id, same line) to the op's end."""
-    closing = np.flatnonzero(line.consumes >= 0)
-    tails = np.full(len(order), -1, np.int64)
-    if len(closing) == 0:
-        return tails
-    closing = closing[np.argsort(line.consumes[closing], kind="stable")]
+def _tails(line: Line, order: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """What each op's own `end:` event (same flow id, same line) leaves of it."""
+    closing = np.flatnonzero(line.consumes >= 0).astype(np.int32)
     ids = line.consumes[closing]
-    place = np.minimum(np.searchsorted(ids, line.produces[order]), len(ids) - 1)
-    begun = line.start[closing[place]]
-    tied = (ids[place] == line.produces[order]) & (begun >= line.start[order]) & (begun <= end)
-    tails[tied] = (end - begun)[tied]
-    return tails
+    if not is_ordered(ids, ids):
+        closing = closing[np.argsort(ids, kind="stable")]
+        ids = line.consumes[closing]
+    return tails(start, end, line.produces[order], line.start[closing], ids)

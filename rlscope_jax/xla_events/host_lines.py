@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlscope_jax.xla_events.nesting import is_ordered
 from rlscope_jax.xla_events.trace import NO_STEP, Flows, HostThread, Trace, Worker
 from rlscope_jax.xla_events.xspace import Line
 
@@ -40,10 +41,9 @@ def add_host_line(
 
 def by_start(start: np.ndarray, duration: np.ndarray) -> np.ndarray:
     """The order by start, longest first, so that a parent comes before its children."""
-    step = np.diff(start)
-    if bool(((step > 0) | ((step == 0) & (np.diff(duration) <= 0))).all()):
-        return np.arange(len(start))
-    return np.lexsort((-duration, start))
+    if is_ordered(start, duration):
+        return np.arange(len(start), dtype=np.int32)
+    return np.lexsort((-duration, start)).astype(np.int32)
 
 
 def _host_thread(line: Line, op: np.ndarray, run: np.ndarray) -> HostThread:

@@ -63,3 +63,30 @@ def nearest(parent, flagged):
         else:
             found[event] = -1
     return found
+
+
+@numba.njit(cache=True, nogil=True)
+def is_ordered(start, duration):
+    """Whether events stand by start, longest first. (In numba: comparing whole columns takes memory.)"""
+    for event in range(1, len(start)):
+        if start[event] < start[event - 1]:
+            return False
+        if start[event] == start[event - 1] and duration[event] > duration[event - 1]:
+            return False
+    return True
+
+
+@numba.njit(cache=True, nogil=True)
+def tails(start, end, produces, closing_start, closing_id):
+    """From the start of each op's `end:` event (same flow id, within the op) to the op's end; else -1.
+
+    `closing_*` are the `end:` events, sorted by id.
+    """
+    found = np.full(len(start), -1, np.int64)
+    for op in range(len(start)):
+        place = np.searchsorted(closing_id, produces[op])
+        if place < len(closing_id) and closing_id[place] == produces[op]:
+            begun = closing_start[place]
+            if start[op] <= begun <= end[op]:
+                found[op] = end[op] - begun
+    return found
