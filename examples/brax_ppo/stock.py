@@ -12,9 +12,9 @@ from brax.training.agents.ppo.train import train
 from rlscope_jax import Schedule, operation, profile
 from rlscope_jax.annotate.auto.brax import restore_device_put_replicated
 
-# Brax trains in epochs of one compiled program and evaluates after each. Counting an epoch and its
-# evaluation as one step, step 0 is the setup with the first evaluation, and Brax compiles again in steps
-# 1 and 2 (the state's sharding changes once the first epoch has returned it); step 3 is the first warm one.
+# Brax trains in epochs, each one compiled program, and evaluates after each. An epoch and its evaluation
+# are one step here; step 0 is the setup and the first evaluation. Brax compiles the evaluation in steps 0
+# and 1 and the epoch in steps 1 and 2 (google/brax#674), so step 3 is the first one that only runs.
 WARM = Schedule(skip_first=3, active=1, repeat=1)
 
 

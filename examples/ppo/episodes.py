@@ -14,7 +14,7 @@ class EpisodeReturns(NamedTuple):
 
     @classmethod
     def zeros(cls, num_envs: int) -> "EpisodeReturns":
-        """No reward seen yet. Two arrays, because a donated train state may not hold one buffer twice."""
+        """No reward seen yet."""
         return cls(jnp.zeros(num_envs), jnp.zeros(num_envs))
 
     def add(self, reward: jax.Array, done: jax.Array) -> "EpisodeReturns":
