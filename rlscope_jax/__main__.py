@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,9 @@ from rlscope_jax.errors import RlscopeError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (2: the request or its input was wrong)."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign shows "?", not a traceback
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.command is None:

@@ -82,6 +82,12 @@ class Recorder:
         return session.stop()
 
 
+def has_leaves(value: Any) -> bool:
+    """Whether a value is a pytree that holds arrays or other leaves, rather than a leaf itself."""
+    leaves = jax.tree.leaves(value)
+    return not (len(leaves) == 1 and leaves[0] is value) and bool(leaves)
+
+
 def wait_for(value: Any = None) -> None:
     """Wait until the arrays in `value` and every live array are computed; donated ones are passed over."""
     for array in [*jax.tree.leaves(value), *jax.live_arrays()]:

@@ -19,6 +19,8 @@ from typing import NamedTuple
 MARK = "rls="
 STEP_NAME = "rlscope_step"
 """The name of every training step that our own capture marks."""
+EDGE_NAME = "rlscope_edge"
+"""The name of our own capture's wait at the edge of a window: a wait, but no sync of the user's."""
 
 _SEGMENT = re.compile(r"[A-Za-z0-9_.+\-]+(?: [A-Za-z0-9_.+\-]+)*")
 
@@ -119,11 +121,8 @@ def parse_op_name(op_name: str) -> GraphPath:
 def _parse_one(op_name: str) -> GraphPath:
     components = _components(op_name)
     rooted = bool(components) and components[0].function is not None
-    if rooted:  # XLA may join an instruction's name to its caller's: what counts begins at the last root
-        root = max(
-            i for i, component in enumerate(components) if component.function == components[0].function
-        )
-        components = components[root:]
+    if rooted:
+        components = components[_last_root(components) :]
     marks = [index for index, component in enumerate(components) if component.text.startswith(MARK)]
     if marks:
         named = [components[index].text[len(MARK) :] for index in marks]
@@ -134,6 +133,16 @@ def _parse_one(op_name: str) -> GraphPath:
         return GraphPath("", _direction(components) if rooted else None, False, rooted)
     named = [components[index].text for index in scopes]
     return GraphPath(_collapse(named), _direction(components[: scopes[-1] + 1]), False, rooted)
+
+
+def _last_root(components: list[_Component]) -> int:
+    """Where the name begins. XLA may join an instruction's whole name to its caller's: then it begins anew.
+
+    The start of the name must come again, not the function alone: `jit(step)` may well call a `jit(step)`.
+    """
+    start = components[:2]
+    again = [i for i in range(len(components) - 1) if components[i : i + 2] == start]
+    return again[-1] if len(start) == 2 and start[1].text else 0
 
 
 class _Component(NamedTuple):

@@ -53,8 +53,11 @@ class operation:
         """
         if isinstance(function, staticmethod | classmethod):
             return type(function)(self(function.__func__))  # type: ignore[return-value]
-        if not callable(function):
-            raise TypeError(f"operation({self.name!r}) decorates functions; {function!r} cannot be called")
+        _check_decorable(self.name, function)
+        if inspect.iscoroutinefunction(function):
+            return _annotated_coroutine(function, self._text)  # type: ignore[return-value]
+        if inspect.isgeneratorfunction(function):
+            return _annotated_generator(function, self._text)  # type: ignore[return-value]
         if not inspect.isfunction(function):
             return _AnnotatedCallable(function, self._text)  # type: ignore[return-value]
         text = self._text
@@ -71,6 +74,67 @@ class operation:
 
     def __repr__(self) -> str:
         return f"operation({self.name!r})"
+
+
+def _check_decorable(name: str, function: Any) -> None:
+    """Refuse what a wrapper would break: it would hide a module's parameters, or replace a class."""
+    advice = f"decorate the method that does the work, or write `with operation({name!r}):` around the call"
+    if not callable(function):
+        raise TypeError(f"operation({name!r}) decorates functions; {function!r} cannot be called")
+    if inspect.isclass(function):
+        raise TypeError(f"operation({name!r}) would replace the class {function.__name__}; {advice}")
+    if inspect.isasyncgenfunction(function):
+        raise TypeError(f"operation({name!r}) cannot follow an async generator; {advice}")
+    if _jax.has_leaves(function) or (hasattr(function, "init") and hasattr(function, "apply")):
+        raise TypeError(
+            f"operation({name!r}) would hide the parameters of {type(function).__name__}; {advice}"
+        )
+
+
+def _annotated_coroutine(function: Any, text: str) -> Any:
+    @functools.wraps(function)
+    async def annotated(*args: Any, **kwargs: Any) -> Any:
+        return await _Awaitable(_driven(function(*args, **kwargs), text))
+
+    return annotated
+
+
+def _annotated_generator(function: Any, text: str) -> Any:
+    @functools.wraps(function)
+    def annotated(*args: Any, **kwargs: Any) -> Any:
+        return (yield from _driven(function(*args, **kwargs), text))
+
+    return annotated
+
+
+class _Awaitable:
+    """What a coroutine can await to be driven by a generator."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def __await__(self) -> Any:
+        return self._generator
+
+
+def _driven(body: Any, text: str) -> Any:
+    """Run a coroutine or generator; it is inside the operation while it runs, not while it is suspended."""
+    resume, value = body.send, None
+    while True:
+        scope = _enter(text)
+        try:
+            produced = resume(value)
+        except StopIteration as stop:
+            return stop.value
+        finally:
+            scope.__exit__(None, None, None)
+        try:
+            resume, value = body.send, (yield produced)
+        except GeneratorExit:
+            body.close()
+            raise
+        except BaseException as error:
+            resume, value = body.throw, error
 
 
 class _AnnotatedCallable:
@@ -92,7 +156,9 @@ class _AnnotatedCallable:
             scope.__exit__(None, None, None)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        # As a class attribute it binds only if what it wraps would: a partial, say, takes no `self`.
+        binds = hasattr(type(self.__wrapped__), "__get__")
+        return functools.partial(self, instance) if binds and instance is not None else self
 
     def __getattr__(self, name: str) -> Any:
         if name == "__wrapped__":  # not set yet: copy and pickle ask before __init__ has run

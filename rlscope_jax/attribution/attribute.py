@@ -38,6 +38,8 @@ class Attribution:
     trace: Trace
     """The trace, its runs told apart by the calls that launched them."""
     owners: list[DeviceOwner]
+    kind_owner: list[np.ndarray]
+    """Per op line: the device owner of each kind of event, -1 for a kind that did not run there."""
     op_owner: list[np.ndarray]
     """Per op line: the device owner of each event."""
     activities: list[HostActivity]
@@ -61,8 +63,9 @@ def attribute(trace: Trace) -> Attribution:
     }
     _charge_root_marks(active, dispatches, trace, placements, paths)
     run_path, run_thread = _run_context(trace, active, dispatches)
-    owners, op_owner = _device_owners(trace, placements, paths, run_path)
-    return Attribution(trace, owners, op_owner, active, paths, dispatches, run_thread)
+    owners, kind_owner = _device_owners(trace, placements, paths, run_path)
+    op_owner = [of_kind[line.kind] for of_kind, line in zip(kind_owner, trace.op_lines, strict=True)]
+    return Attribution(trace, owners, kind_owner, op_owner, active, paths, dispatches, run_thread)
 
 
 def _run_context(
@@ -111,13 +114,13 @@ def _device_owners(
     ]
     distinct, number = np.unique(np.concatenate([*keys, np.zeros(0, np.int64)]), return_inverse=True)
     owners = [_device_owner(trace, placements, paths, *divmod(key, count)) for key in distinct.tolist()]
-    op_owner, begin = [], 0
-    for line, chosen in zip(trace.op_lines, used, strict=True):
+    kind_owner, begin = [], 0
+    for chosen in used:
         of_kind = np.full(len(chosen), -1, np.int32)
         of_kind[chosen] = number[begin : begin + int(chosen.sum())]
         begin += int(chosen.sum())
-        op_owner.append(of_kind[line.kind])
-    return owners, op_owner
+        kind_owner.append(of_kind)
+    return owners, kind_owner
 
 
 def _device_owner(
@@ -163,7 +166,6 @@ def host_pieces(attribution: Attribution, first_device_owner: int) -> list[HostP
     Time inside an op that runs on the thread itself belongs to that op: inline, or a callback.
     """
     trace = attribution.trace
-    inline = {line.thread: number for number, line in enumerate(trace.op_lines) if line.thread >= 0}
     thread_number = {id(thread): number for number, thread in enumerate(trace.host_threads)}
     is_call = np.array(
         [owner.category == device_category.HOST_CALL for owner in attribution.owners] + [False], bool
@@ -171,9 +173,8 @@ def host_pieces(attribution: Attribution, first_device_owner: int) -> list[HostP
     lanes = []
     for number, activity in enumerate(attribution.activities):
         owner, category = activity.piece_path.astype(np.int64), activity.piece_category
-        line = inline.get(thread_number[id(activity.thread)])
-        if line is not None:
-            op_owner = _owner_of_events(activity.thread, attribution.op_owner[line])
+        op_owner = _inline_owners(attribution, thread_number[id(activity.thread)], activity.thread)
+        if op_owner is not None:
             around = nearest(activity.parent, activity.thread.op >= 0)
             of_piece = np.where(activity.piece_event >= 0, around[activity.piece_event], -1)
             device_owner = np.where(of_piece >= 0, op_owner[of_piece], -1)
@@ -215,8 +216,11 @@ def _infer_waits(lane: HostPieces, start: np.ndarray, end: np.ndarray) -> HostPi
     return HostPieces(begin, finish, lane.owner[piece], category)
 
 
-def _owner_of_events(thread: HostThread, op_owner: np.ndarray) -> np.ndarray:
-    # The op line of a thread holds its inline ops in the same order as the thread does.
-    owner = np.full(len(thread.op) + 1, -1, np.int64)
-    owner[np.flatnonzero(thread.op >= 0)] = op_owner
-    return owner
+def _inline_owners(attribution: Attribution, number: int, thread: HostThread) -> np.ndarray | None:
+    """The device owner of each event that is an op run inline here (-1 else); None when none is."""
+    # A thread's ops stand on one op line for each device, all of the same kinds.
+    here = [place for place, line in enumerate(attribution.trace.op_lines) if line.thread == number]
+    if not here:
+        return None
+    of_kind = np.maximum.reduce([attribution.kind_owner[place] for place in here])
+    return np.append(np.where(thread.kind >= 0, of_kind[thread.kind], -1), -1)

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from rlscope_jax.attribution import host_names
-from rlscope_jax.names import STEP_NAME, decode, join
+from rlscope_jax.names import EDGE_NAME, decode, join
 from rlscope_jax.xla_events.nesting import flatten, nearest
-from rlscope_jax.xla_events.trace import NO_STEP, HostThread
+from rlscope_jax.xla_events.trace import HostThread, Step
 
 NO_EVENT = -1
-
-
-class Step(NamedTuple):
-    """One training step as an annotation bounds it, ps; `ours` when our own capture marked it."""
-
-    number: int
-    start: int
-    end: int
-    ours: bool
 
 
 @dataclass
@@ -73,10 +63,8 @@ class HostActivity:
     """Per event: path number of the root mark that a dispatch under no host operation is charged to."""
     function: list[str | None]
     """Per execute: the jitted function called, where known."""
-    names: list[str]
-    """Name of every event of the thread."""
-    steps: list[Step]
     parent: np.ndarray
+    """Per event: the event it lies in, or -1."""
     marked: bool
     """Whether an operation of ours ran here."""
 
@@ -85,7 +73,6 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     """Cut a host thread into pieces and find its dispatches, compiles and steps."""
     event_name = thread.event
     known = [*thread.event_names, ""]
-    is_step = thread.step != NO_STEP
     inline = thread.op >= 0
 
     category_of_name = np.array([host_names.category(name) for name in known], np.int64)
@@ -97,7 +84,7 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     calls = inline | (category == host_names.DISPATCH) | (category == host_names.COMPILE)
     within = nearest(parent, calls)
     foreign = (within >= 0) & ~inline[within]
-    annotation = (category == host_names.ANNOTATION) & ~is_step & ~foreign
+    annotation = (category == host_names.ANNOTATION) & ~foreign
     category = np.where((category == host_names.ANNOTATION) & foreign, category[within], category)
     event_path = _paths(known, event_name, parent, annotation, paths)
     effective = _effective_category(category, parent)
@@ -107,18 +94,20 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     is_execute = np.array([host_names.is_execute(name) for name in known], bool)[event_name] & ~inline
     is_compile = np.array([host_names.is_backend_compile(name) for name in known], bool)[event_name] & ~inline
 
-    caller = nearest(parent, names_function)
-    executes = np.flatnonzero(is_execute & ~_inside(parent, is_execute))
+    # What a callback calls is a call of its own, though it runs within the program that called back.
+    call_parent = np.where((parent >= 0) & inline[parent], -1, parent)
+    caller = nearest(call_parent, names_function)
+    executes = np.flatnonzero(is_execute & ~_inside(call_parent, is_execute))
     compiles = np.flatnonzero(is_compile & ~_inside(parent, is_compile))
     is_transfer = category == host_names.TRANSFER
     is_wait = category == host_names.WAIT
-    syncs = np.flatnonzero(is_wait & ~_inside(parent, is_wait))
-    root = _outermost(parent, names_function | is_execute)
+    is_edge = np.array([name == EDGE_NAME for name in known], bool)[event_name]
+    syncs = np.flatnonzero(is_wait & ~is_edge & ~_inside(parent, is_wait))
+    root = _outermost(call_parent, names_function | is_execute)
 
-    piece_start, piece_end, piece_event = _fill_gaps(piece_start, piece_end, piece_event)
+    piece_start, piece_end, piece_event = _fill_gaps(piece_start, piece_end, piece_event, thread.steps)
     piece_category = np.where(piece_event < 0, host_names.PYTHON, effective[piece_event])
     piece_category = _compile_pieces(piece_category, piece_event, piece_end, root, compiles, thread.end)
-    names = [known[index] for index in event_name]
     return HostActivity(
         thread=thread,
         piece_start=piece_start,
@@ -137,8 +126,6 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
             host_names.function_name(known[event_name[caller[event]]]) if caller[event] >= 0 else None
             for event in executes
         ],
-        names=names,
-        steps=_steps(thread, is_step, names),
         parent=parent,
         marked=any(decode(known[name]) is not None for name in np.unique(event_name).tolist()),
     )
@@ -151,21 +138,9 @@ def is_program_thread(activity: HostActivity) -> bool:
         (activity.thread.name.startswith("python") and annotated)
         or len(activity.executes)
         or len(activity.compiles)
-        or activity.steps
+        or activity.thread.steps
         or activity.marked
     )
-
-
-def _steps(thread: HostThread, is_step: np.ndarray, names: list[str]) -> list[Step]:
-    return [
-        Step(
-            int(thread.step[event]),
-            int(thread.start[event]),
-            int(thread.end[event]),
-            names[event] == STEP_NAME,
-        )
-        for event in np.flatnonzero(is_step)
-    ]
 
 
 def _paths(
@@ -210,16 +185,20 @@ def _outermost(parent: np.ndarray, flagged: np.ndarray) -> np.ndarray:
 
 
 def _fill_gaps(
-    start: np.ndarray, end: np.ndarray, event: np.ndarray
+    start: np.ndarray, end: np.ndarray, event: np.ndarray, steps: list[Step]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Add a piece without an event between pieces that do not touch: Python ran, or waited."""
-    if len(start) == 0:
-        return start, end, event
+    """Add a piece without an event wherever none is, from the thread's first sign of life to its last."""
+    bounds = np.array([[step.start, step.end] for step in steps], np.int64).reshape(-1, 2)
+    first = min([*start[:1].tolist(), *bounds[:, 0].tolist()], default=0)
+    last = max([*end[-1:].tolist(), *bounds[:, 1].tolist()], default=0)
+    start, end = np.append(np.append(first, start), last), np.append(np.append(first, end), last)
+    event = np.append(np.append(NO_EVENT, event), NO_EVENT).astype(np.int32)
     gaps = np.flatnonzero(start[1:] > end[:-1])
     merged_start = np.concatenate([start, end[gaps]])
     order = np.argsort(merged_start, kind="stable")
     merged_end = np.concatenate([end, start[gaps + 1]])
     merged_event = np.concatenate([event, np.full(len(gaps), NO_EVENT, event.dtype)])
+    order = order[merged_end[order] > merged_start[order]]
     return merged_start[order], merged_end[order], merged_event[order]
 
 

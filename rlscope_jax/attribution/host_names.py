@@ -6,6 +6,7 @@ not listed here, on a thread of the program, is the user's. Names end before `#`
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 TABLE_VERSION = "2026-11"
@@ -29,7 +30,8 @@ _TABLE: dict[int, tuple[str, ...]] = {
         "Resolve constant globals", "ComputeSemaphoreAcquire", "pjit cache miss", "cpp_pjit*",
     ),
     COMPILE: (
-        "backend_compile*", "lower_sharding_computation", "lower_jaxpr*", "lower_parallel_callable",
+        "backend_compile", "backend_compile_and_load",
+        "lower_sharding_computation", "lower_jaxpr*", "lower_parallel_callable",
         "trace_to_jaxpr*", "create_pjit_jaxpr*", "infer_params*", "PjRtCpuClient::Compile*", "XlaCompile*",
         "PjRtStreamExecutorClient::Compile*", "PJRT_Client_Compile*", "compile_or_get_cached*",
         "DeserializeExecutable*", "_compile_and_write_cache*", "CpuCompiler::*", "NVPTXCompiler::*",
@@ -38,11 +40,11 @@ _TABLE: dict[int, tuple[str, ...]] = {
         "shard_args", "DevicePut*", "batched_device_put*", "batched_copy_array_to_devices_with_sharding*",
         "BatchedCopyToDeviceWithSharding*", "BatchedDevicePut*", "CopyToDevice*", "CopyRawToHost*",
         "BufferFromHostBuffer*", "PjRtStreamExecutorClient::*", "TransferToInfeed*", "TransferFromOutfeed*",
-        "device_get*", "ToLiteral*", "PyArray::*", "copy_to_host_async*", "ArrayImpl.*",
+        "device_get", "ToLiteral*", "PyArray::*", "copy_to_host_async*", "ArrayImpl.*",
     ),
     WAIT: (
         "np.asarray(jax.Array)", "block_until_ready*", "CommonPjRtBuffer::Await*", "PjRtBuffer::Await*",
-        "PjRtFuture::*", "BlockUntilReady*", "BlockHostUntil*", "Await*",
+        "PjRtFuture::*", "BlockUntilReady*", "BlockHostUntil*", "rlscope_edge",
     ),
     RUNTIME: (
         "PythonRefManager::*", "Wait for donation holds", "Wait for usage holds", "RecordUsage",
@@ -51,10 +53,8 @@ _TABLE: dict[int, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
-_EXECUTES = (
-    "CommonPjRtLoadedExecutable::ExecuteHelper", "PjRtCpuExecutable::ExecuteHelper",
-    "TfrtCpuExecutable::ExecuteHelper", "PjRtStreamExecutorLoadedExecutable::ExecuteHelper",
-)  # fmt: skip
+_EXECUTE = re.compile(r"\w*Executable::Execute")
+_RUNTIME_METHOD = re.compile(r"[A-Z]\w*::\w")  # C++: a user's own name rarely looks so
 
 
 @cache
@@ -63,25 +63,32 @@ def category(name: str) -> int:
     for kind, names in _TABLE.items():
         if any(_matches(name, known) for known in names):
             return kind
-    return RUNTIME if "::" in name else ANNOTATION
+    return RUNTIME if _RUNTIME_METHOD.match(name) else ANNOTATION
 
 
 def function_name(name: str) -> str | None:
-    """The jitted function of a `PjitFunction(f)` event, None for another event."""
+    """The jitted function of a `PjitFunction(f)` event, None for another event.
+
+    A call compiled ahead of time says `PjitFunction(jit(f))`.
+    """
     for prefix in ("PjitFunction(", "PmapFunction("):
         if name.startswith(prefix) and name.endswith(")"):
-            return name[len(prefix) : -1]
+            return _within(_within(name[len(prefix) : -1], "jit("), "pmap(")
     return None
 
 
+def _within(name: str, wrapper: str) -> str:
+    return name[len(wrapper) : -1] if name.startswith(wrapper) and name.endswith(")") else name
+
+
 def is_execute(name: str) -> bool:
-    """Whether the event enqueues one execution of a program on one device."""
-    return name.startswith(_EXECUTES)
+    """Whether the event enqueues an execution of a program; within it others may, once per device."""
+    return _EXECUTE.match(name) is not None
 
 
 def is_backend_compile(name: str) -> bool:
     """Whether the event is one compilation of one program."""
-    return name.startswith("backend_compile")
+    return name in ("backend_compile", "backend_compile_and_load")
 
 
 def _matches(name: str, known: str) -> bool:

@@ -136,4 +136,4 @@ def _same_function(function: str | None, module: str) -> bool:
 
 def plain(name: str) -> str:
     """A function's name as both a call and a module spell it: `<lambda>` is `jit__lambda`'s."""
-    return re.sub(r"\W+", "_", name).strip("_")
+    return re.sub(r"[\W_]+", "_", name, flags=re.ASCII).strip("_")

@@ -12,12 +12,12 @@ import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.attribute import Attribution
-from rlscope_jax.attribution.host import Step
 from rlscope_jax.attribution.placement import EVIDENCE, parse_function
 from rlscope_jax.breakdown.table import Row, Table
+from rlscope_jax.names import STEP_NAME
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
 from rlscope_jax.xla_events.sessions import Session
-from rlscope_jax.xla_events.trace import Trace
+from rlscope_jax.xla_events.trace import Step, Trace
 
 SCHEMA = "rlscope_jax.report/1"
 
@@ -39,7 +39,7 @@ class Process:
     @property
     def steps(self) -> list[Step]:
         """The whole training steps, in order; a step marked within another (by another hand) is left out."""
-        steps = sorted(step for activity in self.attribution.activities for step in activity.steps)
+        steps = [step for thread in self.trace.host_threads for step in thread.steps]
         outer: list[Step] = []
         for step in sorted(steps, key=lambda step: (step.start, -step.end)):
             if not outer or step.start >= outer[-1].end:
@@ -47,7 +47,7 @@ class Process:
         if self.step_limits is None:
             return outer
         first, last = self.step_limits
-        return [step for step in outer if not step.ours or first <= step.number <= last]
+        return [step for step in outer if step.name != STEP_NAME or first <= step.number <= last]
 
 
 @dataclass
@@ -133,7 +133,7 @@ class Report:
             "wall_ns": max(
                 _ns(process.trace.window[1] - process.trace.window[0]) for process in self.processes
             ),
-            "steps": len(steps),
+            "steps": max(len(process.steps) for process in self.processes),
             "first_step": min(numbers, default=None),
             "last_step": max(numbers, default=None),
             "step_source": "annotation" if steps else "none",
@@ -294,4 +294,4 @@ def _relative(path: Path, session: Session) -> str:
 
 def _pid(trace: Trace) -> int | None:
     pid = trace.environment.get("pid")
-    return int(pid) if pid and pid.isdigit() else None
+    return int(pid) if pid and pid.isdecimal() else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numba
 import numpy as np
 
-from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, WAIT, WAIT_INFERRED
+from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, PYTHON, WAIT, WAIT_INFERRED
 
 _CATEGORY_COUNT = len(CATEGORIES)
 _FOREVER = np.iinfo(np.int64).max
@@ -74,7 +74,7 @@ def sweep(
     owner_is_control: np.ndarray,
     host: Lanes,
     host_category: np.ndarray,
-    host_owners: int,
+    owner_is_nobody: np.ndarray,
 ) -> Cells:
     """Partition the window.
 
@@ -90,7 +90,8 @@ def sweep(
         owner_is_control: whether a device owner is a while or conditional, which rests while an op of its
             own run works on another line of the device.
         host_category: category of each host piece.
-        host_owners: how many host owners there are.
+        owner_is_nobody: per host owner, whether it stands for no operation. What such a thread does
+            between its events is Python or nothing at all: it counts only while nothing else is at work.
     """
     results = _sweep(
         window[0],
@@ -108,7 +109,7 @@ def sweep(
         host.end,
         host.owner,
         host_category.astype(np.int64),
-        host_owners,
+        owner_is_nobody.astype(np.bool_),
     )
     device_only, overlap, host_only, idle, device_self, host_self, busy, self_of_device = results
     cells = Cells(device_only, overlap, host_only, int(idle), device_self, host_self, busy, self_of_device)
@@ -119,14 +120,14 @@ def sweep(
 @numba.njit(cache=True, nogil=True)
 def _sweep(
     begin, finish, d_offset, d_start, d_end, d_owner, lane_device, devices, piece_run,
-    is_control, h_offset, h_start, h_end, h_owner, h_category, host_owners,
+    is_control, h_offset, h_start, h_end, h_owner, h_category, is_nobody,
 ):  # fmt: skip
     owners = len(is_control)
     device_only = np.zeros(owners, np.int64)
     overlap = np.zeros(owners, np.int64)
     device_self = np.zeros(owners, np.int64)
-    host_only = np.zeros((host_owners, _CATEGORY_COUNT), np.int64)
-    host_self = np.zeros((host_owners, _CATEGORY_COUNT), np.int64)
+    host_only = np.zeros((len(is_nobody), _CATEGORY_COUNT), np.int64)
+    host_self = np.zeros((len(is_nobody), _CATEGORY_COUNT), np.int64)
     busy = np.zeros(devices, np.int64)
     self_of_device = np.zeros(devices, np.int64)
     idle = np.int64(0)
@@ -175,14 +176,16 @@ def _sweep(
                     busy[lane_device[lane]] += span
 
         # Host: who is at work.
-        at_work = 0
+        at_work = perhaps = 0
         for lane in range(h_lanes):
             piece = h_now[lane]
             if piece < 0:
                 continue
             category = h_category[piece]
             host_self[h_owner[piece], category] += span
-            if category != INLINE and category != WAIT and category != WAIT_INFERRED:
+            if category == PYTHON and is_nobody[h_owner[piece]]:
+                perhaps += 1
+            elif not _rests(category):
                 at_work += 1
 
         if working > 0:
@@ -196,18 +199,27 @@ def _sweep(
                         device_only[owner] += share + rest
                     rest = 0
                     device_seen[lane_device[lane]] = False
-        elif at_work > 0:
-            share, rest = span // at_work, span % at_work
+        elif at_work > 0 or perhaps > 0:
+            threads = at_work if at_work > 0 else perhaps
+            share, rest = span // threads, span % threads
             for lane in range(h_lanes):
-                if h_now[lane] >= 0:
-                    category = h_category[h_now[lane]]
-                    if category != INLINE and category != WAIT and category != WAIT_INFERRED:
-                        host_only[h_owner[h_now[lane]], category] += share + rest
-                        rest = 0
+                if h_now[lane] < 0:
+                    continue
+                owner, category = h_owner[h_now[lane]], h_category[h_now[lane]]
+                maybe = category == PYTHON and is_nobody[owner]
+                if not _rests(category) and maybe == (at_work == 0):
+                    host_only[owner, category] += share + rest
+                    rest = 0
         else:
             idle += span
         now = until
     return device_only, overlap, host_only, idle, device_self, host_self, busy, self_of_device
+
+
+@numba.njit(cache=True, nogil=True)
+def _rests(category):
+    """Whether a thread is not at work beside the device: it waits, or it is itself the device."""
+    return category in (INLINE, WAIT, WAIT_INFERRED)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -73,10 +73,8 @@ def tabulate(attribution: Attribution) -> Table:
 
     The rows' wall times sum to the window exactly; their device self times to the sum over lines.
     """
-    first_step = min(
-        (step.start for activity in attribution.activities for step in activity.steps), default=None
-    )
     trace = attribution.trace
+    first_step = min((step.start for thread in trace.host_threads for step in thread.steps), default=None)
     startup = len(attribution.paths.text)
     first_device_owner = startup + 1
     lanes = host_pieces(attribution, first_device_owner)
@@ -101,7 +99,7 @@ def tabulate(attribution: Attribution) -> Table:
         np.array([owner.control for owner in owners], bool),
         Lanes.of([(lane.start, lane.end, lane.owner) for lane in lanes]),
         joined([lane.category for lane in lanes], np.int64),
-        first_device_owner + len(owners),
+        np.isin(np.arange(first_device_owner + len(owners)), [0, startup]),
     )
     return Table(_Rows(trace, attribution, startup).fill(cells), cells)
 
@@ -132,12 +130,13 @@ class _Rows:
 
     def _add_ancestors(self) -> None:
         """An operation met only through those nested in it still has a row: its total says what they took."""
-        for path, _ in list(self._rows):
-            parts = path.split("/")
-            for depth in range(1, len(parts)):
-                ancestor = "/".join(parts[:depth])
-                if not any(known == ancestor for known, _ in self._rows):
-                    self._row(ancestor, None, self._rows[path, _].kind)
+        known = {path for path, _ in self._rows}
+        for (path, _), row in list(self._rows.items()):
+            above = path.rpartition("/")[0]
+            while above and above not in known:
+                known.add(above)
+                self._row(above, None, row.kind)
+                above = above.rpartition("/")[0]
 
     def _add_device(self, cells: Cells) -> None:
         for number, owner in enumerate(self._attribution.owners):
@@ -243,14 +242,17 @@ def _split_startup(lane: HostPieces, first_step: int, startup: int) -> HostPiece
 
 
 def _add_totals(rows: list[Row]) -> None:
-    """A row's total: its own device time and that of every operation nested in it.
+    """A row's total: the device time of everything at or below it.
 
     A row of one direction counts that direction; one of no direction counts them all.
     """
+    below: dict[tuple[str, str | None], int] = defaultdict(int)
     for row in rows:
-        row.device_total = sum(
-            other.device_self
-            for other in rows
-            if other is row
-            or (other.path.startswith(row.path + "/") and row.direction in (None, other.direction))
-        )
+        path = row.path
+        while path:
+            below[path, None] += row.device_self
+            if row.direction is not None:
+                below[path, row.direction] += row.device_self
+            path = path.rpartition("/")[0]
+    for row in rows:
+        row.device_total = below[row.path, row.direction]

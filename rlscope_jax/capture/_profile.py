@@ -9,7 +9,7 @@ from typing import Any
 from rlscope_jax import _jax
 from rlscope_jax.capture._schedule import Phase, Schedule
 from rlscope_jax.capture._session import Window, write_session
-from rlscope_jax.names import STEP_NAME
+from rlscope_jax.names import EDGE_NAME, STEP_NAME
 
 
 class profile:
@@ -32,7 +32,8 @@ class profile:
     """
 
     def __init__(self, logdir: str | Path, schedule: Schedule | None = None) -> None:
-        self.logdir = Path(logdir)
+        # Absolute: programs change their directory while they train (Hydra does).
+        self.logdir = Path(logdir).absolute()
         self.schedule = schedule
         self.sessions: list[Path] = []
         """The `xplane.pb` files written so far, oldest first."""
@@ -40,22 +41,26 @@ class profile:
         self._phase = Phase.OFF
         self._recorder: _jax.Recorder | None = None
         self._first_step = 0
+        self._closed = True
         self._last: Any = None  # the last step's value: what the end of the block waits for
         self._step_scope: Any = None
         self._warned = False
 
     def __enter__(self) -> profile:
+        self._closed = False
         self._begin(self._phase_of(0))
         self._open_step()
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if self._recorder is not None and kind is None:
-            # After an exception the steps so far are still worth reading, but waiting could raise it again.
-            self._wait(self._last)
-        self._last = None
-        self._close_step()
-        self._end(last=self._step - 1)  # what ran since the last step() is no whole step
+        try:
+            if self._recorder is not None and kind is None:
+                # After an exception the steps so far are worth reading, but waiting could raise it again.
+                self._wait(self._last)
+        finally:
+            self._closed, self._last = True, None
+            self._close_step()
+            self._end(last=self._step - 1)  # what ran since the last step() is no whole step
 
     def step(self, value: Any = None) -> None:
         """Mark the end of a training step.
@@ -65,6 +70,9 @@ class profile:
                 are waited for, so that no device work of one step is recorded, or missed, in another.
                 Work whose results were all dropped can only be waited for through `value`.
         """
+        if self._closed:
+            self._warn("step() was called outside the profile's block")
+            return
         self._last = value
         following = self._phase_of(self._step + 1)
         edge = following is not self._phase or (
@@ -99,7 +107,8 @@ class profile:
             return
         try:
             space = recorder.stop()
-            if self._phase is Phase.ACTIVE:
+            # A schedule's window that no step ended in is only the start of a cycle that never came.
+            if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
                 window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)
                 self.sessions.append(write_session(self.logdir, space, window))
         except Exception as error:
@@ -107,7 +116,8 @@ class profile:
 
     def _wait(self, value: Any) -> None:
         try:
-            _jax.wait_for(value)
+            with _jax.TraceMe(EDGE_NAME):
+                _jax.wait_for(value)
         except Exception as error:
             self._warn(f"could not wait for the device at the edge of a window: {error}")
 

@@ -37,7 +37,7 @@ def _header(data: dict[str, Any], console: Console) -> None:
     console.print(f"[bold]{escape(where)}[/bold]", soft_wrap=True)
     parts = [
         f"window {_time(window['wall_ns'])}",
-        _steps(window),
+        _steps(window, data["steps"]["wall"]),
         f"{counts['device_ops']:,} device ops",
         f"{counts['dispatches']:,} dispatches",
         f"{counts['compiles']:,} compiles",
@@ -59,10 +59,10 @@ def _header(data: dict[str, Any], console: Console) -> None:
     console.print(" · ".join(shares))
 
 
-def _steps(window: dict[str, Any]) -> str:
-    if not window["steps"]:
+def _steps(window: dict[str, Any], steps: dict[str, Any] | None) -> str:
+    if not window["steps"] or steps is None:
         return "no steps marked"
-    return f"{window['steps']} steps of {_time(window['wall_ns'] // window['steps'])}"
+    return f"{window['steps']} steps, {_time(steps['median']['raw'])} each (median)"
 
 
 def _health(health: dict[str, Any], console: Console) -> None:
@@ -80,7 +80,12 @@ def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
     ):  # fmt: skip
         table.add_column(header, justify="left" if header.startswith("evidence") else "right", no_wrap=True)
     wall = data["totals"]["wall"]["raw"]
+    hosts = data["session"]["hosts"]
+    process = None
     for row in _ordered([row for row in data["operations"] if _says_something(row)]):
+        if len(hosts) > 1 and row["process"] != process:
+            process = row["process"]
+            table.add_row(f"[italic]{escape(hosts[process])}[/italic]")
         depth = row["path"].count("/")
         name = "  " * depth + row["path"].rsplit("/", 1)[-1] + _ARROWS[row["direction"]]
         own = _wall(row)

@@ -28,9 +28,8 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
         kinds = _kinds(line, table)
         place = table.add(kinds)
         is_op = kinds.name >= 0
-        # Until the table is finished, the kind (the row of statistics) stands for op and run.
         kind = np.where(is_op[line.row], line.row, -1)
-        thread = add_host_line(trace, line, kind, kind)
+        thread = add_host_line(trace, line, kind)
         if thread >= 0:
             inline.append((trace.host_threads[thread], place))
         ordinal = line.integers("device_ordinal", 0)
@@ -47,7 +46,7 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
         op_line.kind_op, op_line.kind_run = op_of_kind[place], run_of_kind[place]
         trace.op_lines.append(op_line)
     for thread_events, place in inline:
-        kind = thread_events.op
+        kind = thread_events.kind
         thread_events.op = np.where(kind >= 0, op_of_kind[place][kind], -1)
         thread_events.run = np.where(kind >= 0, run_of_kind[place][kind], -1)
     trace.ran_without_ops = not trace.op_lines and any(worker.executes for worker in trace.workers)

@@ -37,7 +37,7 @@ def read_gpu_trace(space: XSpace, programs: Programs) -> Trace:
     for plane in planes:
         for line in plane.lines:
             if len(line) and not _DERIVED.fullmatch(line.name):
-                launch = launches.of(line.correlation)
+                launch = launches.of(_correlation(line))
                 kinds, kind_of_event = _kinds(line, table, launch, launch_rows)
                 table.add(kinds)
                 found.append((plane, line, kind_of_event, launch))
@@ -105,6 +105,11 @@ def _launches(space: XSpace) -> tuple[Launches, list[tuple[int, str, str, str]]]
     ids, start, end = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(ids, kind="stable")
     return Launches(ids[order], start[order], end[order]), [rows[index] for index in order]
+
+
+def _correlation(line: Line) -> np.ndarray:
+    """The correlation id of every event; a plane that knows none has no column for it."""
+    return line.correlation if len(line.correlation) else np.full(len(line), -1, np.int64)
 
 
 def _op_paths(line: Line) -> list[str]:

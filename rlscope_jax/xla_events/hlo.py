@@ -108,14 +108,17 @@ def _find(space: XSpace) -> dict[int, memoryview]:
         proto = stats.get(_HLO_STAT)
         if isinstance(proto, memoryview):
             # jax >= 0.10 numbers the entries 1..N and states the program's id; before, the key is the id.
-            protos[as_program_id(stats.get("program_id", key))] = proto
+            program = as_program_id(stats.get("program_id", key))
+            protos[key if program is None else program] = proto
     return protos
 
 
-def as_program_id(value: object) -> int:
-    """A program id as int64, however it was written (signed, unsigned, decimal text)."""
-    number = int(value)  # type: ignore[call-overload]
-    return wire.signed(number & 0xFFFFFFFFFFFFFFFF)
+def as_program_id(value: object) -> int | None:
+    """A program id as int64, however it was written (signed, unsigned, decimal text); None if it is none."""
+    try:
+        return wire.signed(int(value) & 0xFFFFFFFFFFFFFFFF)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _module(content: bytes, start: int, end: int) -> HloModule:

@@ -5,24 +5,25 @@ from __future__ import annotations
 import numpy as np
 
 from rlscope_jax.xla_events.nesting import is_ordered
-from rlscope_jax.xla_events.trace import NO_STEP, Flows, HostThread, Trace, Worker
+from rlscope_jax.xla_events.trace import Flows, HostThread, Step, Trace, Worker
 from rlscope_jax.xla_events.xspace import Line
 
 HOST_PLANE = "/host:CPU"
 _WORKER_PREFIX = "tf_"  # XLA's thread pools; other lines are threads of the program itself
 _NOISE = ("$", "end: ", "ThreadpoolListener::")  # Python tracer, marks within ops, tasks handed over
+_AWAIT = "CommonPjRtBuffer::Await"
+WAIT_NAME = "BlockUntilReady"
+"""What a wait for a buffer is called here, made of the two marks it leaves."""
 _HANDED_TO_POOL = 15  # the flow type of a task given to a thread pool; ops tie their `end:` events with 0
 
 
-def add_host_line(
-    trace: Trace, line: Line, op: np.ndarray | None = None, run: np.ndarray | None = None
-) -> int:
+def add_host_line(trace: Trace, line: Line, kind: np.ndarray | None = None) -> int:
     """Add a host line to the trace as a thread of the program or a worker.
 
     Args:
         trace: what is being read.
         line: the line.
-        op, run: int32 per event: the ops that ran inline, where any can.
+        kind: int32 per event: the kinds of the ops that ran inline, where any can; -1 for another event.
 
     Returns:
         The number of the thread, -1 for a worker.
@@ -31,10 +32,7 @@ def add_host_line(
         begun = _flows(line, line.consumes, "_ct")
         trace.workers.append(Worker(line.name, begun, _has_name(line, "ThunkExecutor")))
         return -1
-    nothing = np.full(len(line), -1, np.int32)
-    trace.host_threads.append(
-        _host_thread(line, nothing if op is None else op, nothing if run is None else run)
-    )
+    trace.host_threads.append(_host_thread(line, np.full(len(line), -1, np.int32) if kind is None else kind))
     trace.python_tracer |= _has_name(line, "$")
     return len(trace.host_threads) - 1
 
@@ -46,25 +44,51 @@ def by_start(start: np.ndarray, duration: np.ndarray) -> np.ndarray:
     return np.lexsort((-duration, start)).astype(np.int32)
 
 
-def _host_thread(line: Line, op: np.ndarray, run: np.ndarray) -> HostThread:
+def _host_thread(line: Line, kind: np.ndarray) -> HostThread:
     names = line.plane.event_names
-    noise = np.array([name.startswith(_NOISE) for name in names] + [True], bool)
-    kept = np.flatnonzero(~noise[line.event])
-    order = kept[by_start(line.start[kept], line.duration[kept])]
-    start = line.start[order]
-    is_step = line.has("step_num") | (line.integers("_r", 0) == 1)
-    step = np.where(is_step, line.integers("step_num"), NO_STEP)
+    noise = np.array([name.startswith(_NOISE) or name == _AWAIT for name in names] + [True], bool)
+    is_step = (line.has("step_num") | (line.integers("_r", 0) == 1))[line.row]
+    kept = np.flatnonzero(~noise[line.event] & ~is_step)
+    waits = _waits(line)
+    start = np.concatenate([line.start[kept], waits[0]])
+    duration = np.concatenate([line.duration[kept], waits[1] - waits[0]])
+    event = np.concatenate([line.event[kept], np.full(len(waits[0]), len(names), np.int32)])
+    kind = np.concatenate([kind[kept], np.full(len(waits[0]), -1, np.int32)])
+    order = by_start(start, duration)
+    nothing = np.full(len(order), -1, np.int32)
     return HostThread(
         name=line.name,
-        event_names=names,
-        event=line.event[order],
-        start=start,
-        end=start + line.duration[order],
-        op=op[order],
-        run=run[order],
-        step=step[line.row[order]],
+        event_names=[*names, WAIT_NAME],
+        event=event[order],
+        start=start[order],
+        end=start[order] + duration[order],
+        op=nothing,
+        run=nothing,
+        kind=kind[order],
+        steps=_steps(line, np.flatnonzero(is_step)),
         handed=_flows(line, line.produces, "_pt"),
     )
+
+
+def _steps(line: Line, events: np.ndarray) -> list[Step]:
+    numbers, names = line.integers("step_num")[line.row], [*line.plane.event_names, ""]
+    start, end = line.start, line.start + line.duration
+    steps = [Step(int(numbers[i]), int(start[i]), int(end[i]), names[line.event[i]]) for i in events]
+    return sorted(steps, key=lambda step: step.start)
+
+
+def _waits(line: Line) -> tuple[np.ndarray, np.ndarray]:
+    """(start, end) of the waits for a buffer: each leaves a mark where it begins and one where it ends."""
+    named = np.array([name == _AWAIT for name in line.plane.event_names] + [False], bool)
+    marks = np.flatnonzero(named[line.event])
+    begun = {int(line.produces[i]): int(line.start[i]) for i in marks if line.produces[i] >= 0}
+    ended = [
+        (begun[int(line.consumes[i])], int(line.start[i] + line.duration[i]))
+        for i in marks
+        if int(line.consumes[i]) in begun
+    ]
+    spans = np.array(sorted(ended), np.int64).reshape(-1, 2)
+    return spans[:, 0], spans[:, 1]
 
 
 def _flows(line: Line, ids: np.ndarray, kind: str) -> Flows:

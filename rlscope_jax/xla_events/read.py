@@ -11,9 +11,7 @@ from rlscope_jax.xla_events.cpu import read_cpu_trace
 from rlscope_jax.xla_events.hlo import METADATA_PLANE, Programs
 from rlscope_jax.xla_events.host_lines import HOST_PLANE
 from rlscope_jax.xla_events.trace import Trace
-from rlscope_jax.xla_events.xspace import XSpace, damage_named, read_xspace
-
-_TASK_PLANE = "Task Environment"
+from rlscope_jax.xla_events.xspace import MOST_PICOSECONDS, XSpace, damage_named, read_xspace
 
 
 def read_trace(
@@ -36,8 +34,8 @@ def read_trace(
     read, platform = _dialect(space)
     with damage_named(path):
         trace = read(space, Programs(space))
-    trace.window, trace.start_unix_ns = _window(space, window_unix_ns)
-    trace.environment = {**_environment(space), "platform": platform}
+        trace.window, trace.start_unix_ns = _window(space, window_unix_ns)
+        trace.environment = {**_environment(space), "platform": platform}
     trace.warnings = space.errors + space.warnings
     trace.events = space.events
     return trace
@@ -66,12 +64,14 @@ def _window(space: XSpace, recorded: tuple[int, int] | None) -> tuple[tuple[int,
     the last event.
     """
     first, last = space.extent or (0, 0)
-    plane = space.plane(_TASK_PLANE)
-    started = plane.stats.get("profile_start_time") if plane is not None else None
-    if not isinstance(started, int):
+    started = space.started_unix_ns
+    if started is None:
         return (first, max(last, first)), None
     if recorded is not None:
-        return ((recorded[0] - started) * 1000, (recorded[1] - started) * 1000), started
+        begin, end = (recorded[0] - started) * 1000, (recorded[1] - started) * 1000
+        # A description that does not fit the profile is of another one: believe the profile.
+        if begin < last and first < end and max(abs(begin), abs(end)) < MOST_PICOSECONDS:
+            return (begin, end), started
     return (min(0, first), max(last, 0)), started
 
 

@@ -25,7 +25,7 @@ class Session:
         path = self.logdir / "plugins" / "rlscope" / f"{self.name}.json"
         try:
             content = json.loads(path.read_text())
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}
 
@@ -36,7 +36,7 @@ class Session:
         if not isinstance(window, dict):
             return None
         first, last = window.get("first_step"), window.get("last_step")
-        return (first, last) if isinstance(first, int) and isinstance(last, int) else None
+        return (first, last) if type(first) is int and type(last) is int else None
 
     @property
     def window_unix_ns(self) -> tuple[int, int] | None:
@@ -45,7 +45,7 @@ class Session:
         if not isinstance(window, dict):
             return None
         start, stop = window.get("start_unix_ns"), window.get("stop_unix_ns")
-        return (start, stop) if isinstance(start, int) and isinstance(stop, int) and stop > start else None
+        return (start, stop) if type(start) is int and type(stop) is int and stop > start else None
 
 
 def sessions(logdir: str | Path) -> list[Session]:
@@ -64,7 +64,8 @@ def sessions(logdir: str | Path) -> list[Session]:
         elif root.is_dir():
             files = sorted(path for path in root.rglob("*" + _SUFFIX) if path.is_file())
         else:
-            raise NoProfileError(f"{root} does not exist.")
+            seen = "is neither a directory nor a file" if root.exists() else "does not exist"
+            raise NoProfileError(f"{root} {seen}.")
         times = {path: path.stat().st_mtime_ns for path in files}
     except OSError as error:
         raise NoProfileError(f"{root} cannot be read: {error.strerror or error}.") from error

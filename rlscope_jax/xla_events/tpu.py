@@ -69,12 +69,12 @@ def _event_kinds(plane: Plane) -> list[tuple[int, str, str]]:
     kinds = []
     for _, name, places in plane.event_metadata():
         stats = plane.read_stats(places)
-        program = stats.get("program_id")
+        program = as_program_id(stats.get("program_id"))
         path = stats.get("tf_op")
         short = _INSTRUCTION.match(name)
         kinds.append(
             (
-                NO_PROGRAM if program is None else as_program_id(program),
+                NO_PROGRAM if program is None else program,
                 short.group(1) if short else name,
                 path.rstrip(":") if isinstance(path, str) else "",
             )
@@ -91,9 +91,10 @@ def _modules(plane: Plane) -> list[tuple[int, int, str, int]]:
         for index in range(len(line)):
             name = plane.event_names[line.event[index]] if line.event[index] >= 0 else ""
             parts = _MODULE_NAME.fullmatch(name)
-            module, program = (parts.group(1), as_program_id(parts.group(2))) if parts else (name, NO_PROGRAM)
+            module, number = parts.groups() if parts else (name, NO_PROGRAM)
+            program = as_program_id(number)
             start = int(line.start[index])
-            executed.append((start, start + int(line.duration[index]), module, program))
+            executed.append((start, start + int(line.duration[index]), module, program or 0))
     return sorted(executed)
 
 

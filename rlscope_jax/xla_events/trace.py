@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -141,6 +142,15 @@ class Flows:
     """int64[flows]: the same number on both sides."""
 
 
+class Step(NamedTuple):
+    """One training step as an annotation bounds it, ps; number -1 where it says none."""
+
+    number: int
+    start: int
+    end: int
+    name: str
+
+
 @dataclass
 class HostThread:
     """The events of one host thread, sorted by start (longest first), `end:` marks left out."""
@@ -157,13 +167,12 @@ class HostThread:
     """int32[events]: row of `Ops` for an op that ran here inline, else -1."""
     run: np.ndarray
     """int32[events]: row of `Runs` likewise."""
-    step: np.ndarray
-    """int64[events]: step number of a step annotation, -1 for one without a number; `NO_STEP` else."""
+    kind: np.ndarray
+    """int32[events]: the kind of op (as in `OpLine`) of an op that ran here inline, else -1."""
+    steps: list[Step]
+    """Step annotations, in order; they bound time and contain nothing, so they are no events here."""
     handed: Flows
     """Tasks this thread handed to a pool."""
-
-
-NO_STEP = -2
 
 
 @dataclass

@@ -30,6 +30,9 @@ ROW_STATS = (
 )  # fmt: skip
 PRODUCES, CONSUMES, CORRELATION = "_p", "_c", "correlation_id"
 _STRETCH = 16 * 1024 * 1024
+_TASK_PLANE = "Task Environment"
+MOST_PICOSECONDS = 1 << 61  # a month: what lies further from the session's start is no time
+_UNIX_ERA = 10**15  # ns: a line's time base beyond this counts from 1970, not from the session's start
 
 Value = int | float | str | memoryview
 
@@ -185,6 +188,13 @@ class XSpace:
         """The plane of that name."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
+    @cached_property
+    def started_unix_ns(self) -> int | None:
+        """When the session began, where the profile says so."""
+        plane = self.plane(_TASK_PLANE)
+        started = plane.stats.get("profile_start_time") if plane is not None else None
+        return started if isinstance(started, int) else None
+
     def note(self, line: Line) -> None:
         """Count a line that was read."""
         self.events += len(line) + line.aggregated
@@ -311,11 +321,19 @@ def _decode_line(plane: Plane, start: int, end: int) -> Line:
         if space.progress is not None:
             space.progress(after / len(space.buffer))
         position = after
-    offset += timestamp * 1000
+    base = timestamp - (space.started_unix_ns or 0) if timestamp > _UNIX_ERA else timestamp
+    reach = [abs(int(bound)) for column in (offset, duration) for bound in _bounds(column[:kept])]
+    if max([abs(base) * 1000, *reach]) > MOST_PICOSECONDS:
+        raise wire.WireError(f"line {name!r} in plane {plane.name!r} holds times that cannot be")
+    offset += base * 1000
     return Line(
         plane, line_id, name, event[:kept], offset[:kept], duration[:kept], row[:kept], produces[:kept],
         consumes[:kept], correlation[:kept], values[:rows], kinds[:rows], count - kept,
     )  # fmt: skip
+
+
+def _bounds(column: np.ndarray) -> tuple[int, ...]:
+    return (column.min(), column.max()) if len(column) else ()
 
 
 def _stretches(start: int, end: int) -> Iterator[int]:

@@ -100,3 +100,39 @@ def test_after_a_failure_the_next_window_works(tmp_path):
         raise KeyboardInterrupt
     train(tmp_path / "b", 2)
     assert load(tmp_path / "b").to_dict()["window"]["steps"] == 2
+
+
+def test_an_endless_schedule_leaves_no_empty_session(tmp_path):
+    profiler = train(tmp_path, 4, Schedule(active=2))
+    windows = [load(tmp_path, session.name).to_dict()["window"] for session in sessions(tmp_path)]
+    assert len(profiler.sessions) == 2
+    assert [(window["first_step"], window["last_step"]) for window in windows] == [(0, 1), (2, 3)]
+
+
+def test_a_change_of_directory_does_not_move_the_profile(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with profile("runs") as profiler:
+        profiler.step(train_step(jnp.ones((8, 8))))
+        monkeypatch.chdir(tmp_path / "elsewhere")
+    assert len(sessions(tmp_path / "runs")) == 1
+
+
+def test_an_interrupted_wait_keeps_the_window_and_stops_the_profiler(tmp_path, monkeypatch):
+    from rlscope_jax import _jax
+
+    def interrupted(value):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), profile(tmp_path) as profiler:
+        profiler.step(train_step(jnp.ones((8, 8))))
+        monkeypatch.setattr(_jax, "wait_for", interrupted)
+    assert not _jax.TraceMe.is_enabled()
+    assert len(sessions(tmp_path)) == 1
+
+
+def test_a_step_after_the_block_is_only_a_warning(tmp_path):
+    profiler = train(tmp_path, 1)
+    with pytest.warns(RuntimeWarning, match="outside the profile's block"):
+        profiler.step()
+    assert len(profiler.sessions) == 1

@@ -64,6 +64,9 @@ def test_join_collapses_what_both_sides_name(outer, inner, expected):
         ("jit(f)/rls=a/mul;jit(f)/rls=b/broadcast_in_dim", "a", None),
         ("jit(f)/mul;jit(f)/rls=b/broadcast_in_dim", "b", None),
         ("rls=loss/reduce_sum", "loss", None),
+        ("jit(step)/rls=env_step/jit(step)/sort", "env_step", None),
+        ("jit(step)/rls=rollout/while/body/jit(step)/rls=env/mul", "rollout/env", None),
+        ("jit(f)/rls=a/while/jit(f)/rls=a/while/body/add", "a", None),
     ],
 )
 def test_marks_are_read_from_op_names(op_name, path, direction):

@@ -1,5 +1,7 @@
 """operation(): the names it leaves in compiled programs, and what it leaves alone."""
 
+import asyncio
+import functools
 import inspect
 import threading
 
@@ -173,3 +175,76 @@ def test_custom_vjp_keeps_its_rules():
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(TypeError, match="cannot be called"):
         operation("x")(3)
+
+
+def test_coroutines_and_generators_stay_what_they_are():
+    @operation("ask")
+    async def ask(x):
+        await asyncio.sleep(0)
+        return x + 1
+
+    @operation("count")
+    def count(n):
+        for i in range(n):
+            got = yield i
+            if got:
+                return got
+        return "end"
+
+    assert inspect.iscoroutinefunction(ask)
+    assert inspect.isgeneratorfunction(count)
+    assert asyncio.run(ask(1)) == 2
+    assert list(count(3)) == [0, 1, 2]
+    generator = count(3)
+    next(generator)
+    with pytest.raises(StopIteration, match="stop"):
+        generator.send("stop")
+
+
+def test_an_exception_reaches_into_a_suspended_body():
+    @operation("guard")
+    def guard():
+        try:
+            yield 1
+        except KeyError:
+            yield 2
+
+    generator = guard()
+    next(generator)
+    assert generator.throw(KeyError) == 2
+    generator.close()
+
+
+@pytest.mark.parametrize("thing", [int, type("Env", (), {})])
+def test_a_class_is_refused(thing):
+    with pytest.raises(TypeError, match="would replace the class"):
+        operation("env")(thing)
+
+
+def test_a_module_with_parameters_is_refused():
+    @jax.tree_util.register_pytree_node_class
+    class Linear:
+        def __init__(self, weight):
+            self.weight = weight
+
+        def __call__(self, x):
+            return x @ self.weight
+
+        def tree_flatten(self):
+            return (self.weight,), None
+
+        @classmethod
+        def tree_unflatten(cls, _, children):
+            return cls(*children)
+
+    with pytest.raises(TypeError, match="would hide the parameters of Linear"):
+        operation("policy")(Linear(X))
+
+
+def test_what_binds_no_self_still_binds_none():
+    class Agent:
+        half = operation("half")(functools.partial(lambda factor, x: factor * x, 0.5))
+        double = operation("double")(jax.jit(lambda self, x: 2 * x, static_argnums=0))
+
+    assert Agent().half(4) == 2
+    assert Agent().double(4) == 8

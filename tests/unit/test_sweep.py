@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, WAIT, WAIT_INFERRED
+from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, PYTHON, WAIT, WAIT_INFERRED
 from rlscope_jax.breakdown.sweep import Lanes, sweep
 
 LENGTH, RUNS, DEVICE_OWNERS, HOST_OWNERS = 40, 3, 4, 3
+NOBODY = 0  # the host owner that is no operation
 IS_CONTROL = np.array([False, False, False, True])
 RESTING = (INLINE, WAIT, WAIT_INFERRED)
 
@@ -47,7 +48,7 @@ def test_the_partition_is_its_definition(device, host, lane_device):
     host_lanes, kinds = columns(host)
     cells = sweep(
         (0, LENGTH * scale), device_lanes, lane_device, 2, runs, IS_CONTROL, host_lanes, kinds,
-        HOST_OWNERS,
+        np.arange(HOST_OWNERS) == NOBODY,
     )  # fmt: skip
 
     only, both, alone = (
@@ -68,7 +69,7 @@ def test_the_partition_is_its_definition(device, host, lane_device):
         ]
         for place in {place for place, _ in working}:
             busy[place] += scale
-        at_work = []
+        at_work, perhaps = [], []
         for lane in host:
             piece = at(lane, instant)
             if piece is None:
@@ -76,14 +77,15 @@ def test_the_partition_is_its_definition(device, host, lane_device):
             kind = piece[3]
             threads[piece[2], kind] += scale
             if kind not in RESTING:
-                at_work.append((piece[2], kind))
+                (perhaps if kind == PYTHON and piece[2] == NOBODY else at_work).append((piece[2], kind))
         for _, piece in working:
             own[piece[2]] += scale
             (both if at_work else only)[piece[2]] += scale / len(working)
         if not working:
-            for owner, kind in at_work:
-                alone[owner, kind] += scale / len(at_work)
-            if not at_work:
+            workers = at_work or perhaps
+            for owner, kind in workers:
+                alone[owner, kind] += scale / len(workers)
+            if not workers:
                 idle += scale
     assert cells.wall == LENGTH * scale
     assert cells.idle == idle
@@ -101,5 +103,7 @@ def test_picoseconds_that_do_not_divide_are_kept():
     third = (np.array([0]), np.array([10]), np.array([2]))
     none = Lanes.of([])
     zero = np.zeros(3, np.int64)
-    cells = sweep((0, 10), Lanes.of([lane, other, third]), zero, 1, zero, zero > 0, none, zero[:0], 1)
+    cells = sweep(
+        (0, 10), Lanes.of([lane, other, third]), zero, 1, zero, zero > 0, none, zero[:0], zero[:1] == 0
+    )
     assert cells.device_only.tolist() == [4, 3, 3]
