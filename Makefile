@@ -1,6 +1,7 @@
 # make demo       profile PPO on Brax, then report     make lint   ruff and mypy
 # make test       the fast tests                       make lock   choose new exact versions
 # make test-slow  the others                           make clean  remove what these targets made
+# make gpu-check  does it work on this machine's GPU? Installs nothing; PYTHON=… is the one with your jax
 
 VENV ?= .venv
 LOGDIR ?= demo_run
@@ -19,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check \
 	--constraint requirements.lock
 
-.PHONY: demo test test-slow lint lock clean
+.PHONY: demo test test-slow gpu-check lint lock clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python examples/brax_ppo/train.py --logdir $(LOGDIR) $(DEMO_ARGS)
@@ -30,6 +31,10 @@ test: $(VENV)/installed-dev
 
 test-slow: $(VENV)/installed-dev
 	$(BIN)/python -m pytest -m slow $(PYTEST_ARGS)
+
+gpu-check: PYTHON = python3
+gpu-check:
+	PYTHONPATH=. $(PYTHON) -m gpu_check $(GPU_CHECK_ARGS)
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check --output-format concise .

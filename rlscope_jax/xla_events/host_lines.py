@@ -9,7 +9,7 @@ from rlscope_jax.xla_events.trace import Flows, HostThread, Step, Trace, Worker
 from rlscope_jax.xla_events.xspace import Line
 
 HOST_PLANE = "/host:CPU"
-_WORKER_PREFIX = "tf_"  # XLA's thread pools; other lines are threads of the program itself
+_WORKERS = ("tf_", "py_xla_")  # threads of XLA's own pools; other lines are threads of the program itself
 _NOISE = ("$", "end: ", "ThreadpoolListener::")  # Python tracer, marks within ops, tasks handed over
 _AWAIT = "CommonPjRtBuffer::Await"
 WAIT_NAME = "BlockUntilReady"
@@ -28,7 +28,7 @@ def add_host_line(trace: Trace, line: Line, kind: np.ndarray | None = None) -> i
     Returns:
         The number of the thread, -1 for a worker.
     """
-    if line.name.startswith(_WORKER_PREFIX):
+    if line.name.startswith(_WORKERS):
         begun = _flows(line, line.consumes, "_ct")
         trace.workers.append(Worker(line.name, begun, _has_name(line, "ThunkExecutor")))
         return -1

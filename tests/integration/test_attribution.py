@@ -170,3 +170,16 @@ def test_two_devices_count_one_dispatch_and_share_an_operation(tmp_path):
     assert sum(device["self"]["raw"] for device in data["devices"]) == pytest.approx(
         data["totals"]["device_self"]["raw"], abs=2
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [
+        ("amd_tracelens/mi300_jax08_conv", 5),
+        ("amd_tracelens/mi300_jax_conv_legacy", 10),
+        ("tpu_xprof/tpu_inference_2", 105),
+    ],
+)
+def test_one_call_on_many_devices_is_one_dispatch(shared, name, calls):
+    data = load(shared / "traces" / f"{name}.xplane.pb").to_dict()
+    assert data["counts"]["dispatches"] == calls
