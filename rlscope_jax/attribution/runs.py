@@ -45,6 +45,15 @@ def link_runs(trace: Trace, activities: list[HostActivity]) -> list[Dispatch]:
     return dispatches
 
 
+def unfinished(dispatches: list[Dispatch]) -> int:
+    """How many calls the window closed upon: those after the last that shows device work.
+
+    An earlier call without any was done all the same: some programs have nothing to do.
+    """
+    answered = max((dispatch.start for dispatch in dispatches if dispatch.run >= 0), default=-1)
+    return sum(dispatch.start > answered for dispatch in dispatches)
+
+
 def _link_inline(number: int, activity: HostActivity, by_event: dict, taken: set[int]) -> None:
     executes = np.zeros(len(activity.parent), bool)
     executes[activity.executes] = True

@@ -13,6 +13,7 @@ import numpy as np
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.attribution.placement import EVIDENCE, parse_function
+from rlscope_jax.attribution.runs import unfinished
 from rlscope_jax.breakdown.table import Row, Table
 from rlscope_jax.names import STEP_NAME
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
@@ -63,8 +64,7 @@ class Report:
         found = []
         for process in self.processes:
             dispatches = process.attribution.dispatches
-            unfinished = sum(dispatch.run < 0 for dispatch in dispatches)
-            found += check(process.trace, len(dispatches), unfinished)
+            found += check(process.trace, len(dispatches), unfinished(dispatches))
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _header(data: dict[str, Any], console: Console) -> None:
 def _steps(window: dict[str, Any], steps: dict[str, Any] | None) -> str:
     if not window["steps"] or steps is None:
         return "no steps marked"
-    return f"{window['steps']} steps, {_time(steps['median']['raw'])} each (median)"
+    return f"{window['steps']} steps of {_time(steps['median']['raw'])}"
 
 
 def _health(health: dict[str, Any], console: Console) -> None:

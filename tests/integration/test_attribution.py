@@ -183,3 +183,12 @@ def test_two_devices_count_one_dispatch_and_share_an_operation(tmp_path):
 def test_one_call_on_many_devices_is_one_dispatch(shared, name, calls):
     data = load(shared / "traces" / f"{name}.xplane.pb").to_dict()
     assert data["counts"]["dispatches"] == calls
+
+
+def test_a_program_with_nothing_to_do_is_no_window_closed_early(tmp_path):
+    nothing, something = jax.jit(lambda x: x), jax.jit(lambda x: jnp.sin(x))
+    something(nothing(X)).block_until_ready()
+    with profile(tmp_path) as profiler:
+        for _ in range(3):
+            profiler.step(something(nothing(X)))
+    assert load(tmp_path).to_dict()["health"]["verdict"] == "ok"
