@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, PYTHON, WAIT, WAIT_INFERRED
+from rlscope_jax.xla_events.compiled import compiled
 
 _CATEGORY_COUNT = len(CATEGORIES)
 _FOREVER = np.iinfo(np.int64).max
@@ -117,7 +117,7 @@ def sweep(
     return cells
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _sweep(
     begin, finish, d_offset, d_start, d_end, d_owner, lane_device, devices, piece_run,
     is_control, h_offset, h_start, h_end, h_owner, h_category, is_nobody,
@@ -216,13 +216,13 @@ def _sweep(
     return device_only, overlap, host_only, idle, device_self, host_self, busy, self_of_device
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _rests(category):
     """Whether a thread is not at work beside the device: it waits, or it is itself the device."""
     return category in (INLINE, WAIT, WAIT_INFERRED)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def _advance(now, until, piece, last, start, end):
     """(next boundary, next piece of the lane, the piece it is in now or -1)."""
     while piece < last and end[piece] <= now:

@@ -153,8 +153,9 @@ def _profiler() -> Finding:
 def _numba_cache() -> Finding:
     from rlscope_jax.xla_events import events
 
-    place = Path(events.decode_events.stats.cache_path or ".")
-    if os.access(place if place.exists() else place.parent, os.W_OK):
+    kept = events.decode_events.stats.cache_path
+    place = Path(kept or "no directory")
+    if kept and os.access(place if place.exists() else place.parent, os.W_OK):
         return Finding("numba cache", "ok", str(place))
     hint = "every report compiles anew, for some seconds; set NUMBA_CACHE_DIR to a directory you may write"
     return Finding("numba cache", "warning", f"{place} cannot be written", hint)

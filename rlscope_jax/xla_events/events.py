@@ -9,9 +9,9 @@ A line is read in stretches, so that the file's pages can be given back between 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from rlscope_jax.xla_events.compiled import compiled
 from rlscope_jax.xla_events.wire import content_end, read_varint
 
 # How a statistic's value is stored in a row.
@@ -24,7 +24,7 @@ _EVENT_TAG = 4 << 3 | 2
 _MOST_DENSE = 1 << 20
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def scan_line(buffer, start, end, stop, header):
     """Read the XLine fields in `buffer[start:end]` that begin before `stop`; events are only counted.
 
@@ -53,7 +53,7 @@ def scan_line(buffer, start, end, stop, header):
     return count, position
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def decode_events(
     buffer, start, end, stop, slots, names, event, offset, duration, row, produces, consumes,
     correlation, kept, table, values, kinds, rows, hashes,
@@ -154,7 +154,7 @@ def decode_events(
     return position, kept, rows, table, values, kinds, hashes
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def read_stat(buffer, start, end):
     """(statistic id, kind, value, whether it is an XStat at all) of `buffer[start:end]`.
 
@@ -190,7 +190,7 @@ def read_stat(buffer, start, end):
     return stat, kind, value, True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def lookup(known, number):
     """What `known` (from `lookup_table`) says of an id, -1 when it says nothing."""
     ids, values = known
@@ -219,7 +219,7 @@ def lookup_table(pairs: dict[int, int]) -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(0, np.int64), dense
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def hash_row(value_now, kind_now):
     """A number that differs for rows that differ, nearly always."""
     hashed = np.uint64(1469598103934665603)
@@ -231,7 +231,7 @@ def hash_row(value_now, kind_now):
     return hashed
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def find_row(table, values, kinds, hashes, value_now, kind_now, hashed):
     """The place in the hash table where this row stands, or would stand."""
     place = np.int64(hashed & np.uint64(len(table) - 1))
@@ -253,7 +253,7 @@ def find_row(table, values, kinds, hashes, value_now, kind_now, hashed):
         place = (place + 1) & (len(table) - 1)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def grow(values, kinds, hashes):
     """The row table with twice the room."""
     rows, width = values.shape

@@ -6,11 +6,12 @@ owns it; of those that end together the one that began last. For nested events t
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from rlscope_jax.xla_events.compiled import compiled
 
-@numba.njit(cache=True, nogil=True)
+
+@compiled
 def flatten(start, end):
     """Cut a line's events, sorted by (start, longest first), into pieces that each have one owner.
 
@@ -51,7 +52,7 @@ def flatten(start, end):
     return piece_start[:pieces], piece_end[:pieces], owner[:pieces], parent
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def nearest(parent, flagged):
     """For each event the nearest flagged event among itself and its ancestors, or -1."""
     found = np.empty(len(parent), np.int32)
@@ -65,7 +66,7 @@ def nearest(parent, flagged):
     return found
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def is_ordered(start, duration):
     """Whether events stand by start, longest first. (In numba: comparing whole columns takes memory.)"""
     for event in range(1, len(start)):
@@ -76,7 +77,7 @@ def is_ordered(start, duration):
     return True
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def tails(start, end, produces, closing_start, closing_id):
     """From the start of each op's `end:` event (same flow id, within the op) to the op's end; else -1.
 

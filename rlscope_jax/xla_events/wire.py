@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numba
 import numpy as np
+
+from rlscope_jax.xla_events.compiled import compiled
 
 Buffer = bytes | memoryview
 
@@ -72,7 +73,7 @@ def varint(buffer: Buffer, position: int, end: int) -> tuple[int, int]:
     raise WireError(f"unfinished number at byte {position}")
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def read_varint(buffer, position, end):
     """(value as int64, next position); next position -1 when the number runs past `end`."""
     byte = np.int64(buffer[position]) if position < end else np.int64(128)
@@ -91,7 +92,7 @@ def read_varint(buffer, position, end):
     return value, np.int64(-1)
 
 
-@numba.njit(cache=True, nogil=True)
+@compiled
 def content_end(buffer, wire_type, position, end):
     """(content start, content end) of a field whose tag was just read; end -1 when it does not fit."""
     if wire_type == 2:

@@ -31,3 +31,13 @@ def test_the_bare_package_loads_not_even_jax():
 
 def test_reading_a_profile_never_imports_jax():
     assert loaded("import rlscope_jax; rlscope_jax.load; rlscope_jax.sessions", ("jax", "jaxlib")) == "[]"
+
+
+def test_reading_works_where_nothing_can_be_cached():
+    code = (
+        "from numba.core.caching import CompileResultCacheImpl as Impl; Impl._locator_classes = [];"
+        "import numpy as np; from rlscope_jax.xla_events.nesting import nearest;"
+        "print(nearest(np.array([-1, 0], np.int32), np.array([True, False])).tolist())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[0, 0]\n"
