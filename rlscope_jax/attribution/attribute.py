@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
-from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, read_thread
+from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, of_piece, read_thread
 from rlscope_jax.attribution.launches import runs_by_launch
 from rlscope_jax.attribution.placement import NOWHERE, ModulePlacements, place_op_name
 from rlscope_jax.attribution.runs import Dispatch, link_runs
@@ -97,7 +97,7 @@ def _charge_root_marks(
             placed = placements.get(int(trace.runs.program[dispatch.run]))
             if placed is not None and placed.root_mark is not None:
                 charged[activity.execute_root[dispatch.event]] = paths.number(placed.root_mark, "mark")
-        call = np.where(activity.piece_event >= 0, activity.execute_root[activity.piece_event], -1)
+        call = of_piece(activity.execute_root, activity.piece_event, -1)
         free = (call >= 0) & (activity.piece_path == 0)
         activity.piece_path = np.where(free, charged[call], activity.piece_path).astype(np.int32)
 
@@ -176,8 +176,7 @@ def host_pieces(attribution: Attribution, first_device_owner: int) -> list[HostP
         op_owner = _inline_owners(attribution, thread_number[id(activity.thread)], activity.thread)
         if op_owner is not None:
             around = nearest(activity.parent, activity.thread.op >= 0)
-            of_piece = np.where(activity.piece_event >= 0, around[activity.piece_event], -1)
-            device_owner = np.where(of_piece >= 0, op_owner[of_piece], -1)
+            device_owner = op_owner[of_piece(around, activity.piece_event, -1)]
             within = device_owner >= 0
             owner = np.where(within, first_device_owner + device_owner, owner)
             running = np.where(is_call[device_owner], host_names.CALLBACK, host_names.INLINE)

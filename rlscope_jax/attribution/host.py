@@ -106,7 +106,7 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     root = _outermost(call_parent, names_function | is_execute)
 
     piece_start, piece_end, piece_event = _fill_gaps(piece_start, piece_end, piece_event, thread.steps)
-    piece_category = np.where(piece_event < 0, host_names.PYTHON, effective[piece_event])
+    piece_category = of_piece(effective, piece_event, host_names.PYTHON)
     piece_category = _compile_pieces(piece_category, piece_event, piece_end, root, compiles, thread.end)
     return HostActivity(
         thread=thread,
@@ -114,7 +114,7 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
         piece_end=piece_end,
         piece_event=piece_event,
         piece_category=piece_category,
-        piece_path=np.where(piece_event < 0, 0, event_path[piece_event]).astype(np.int32),
+        piece_path=of_piece(event_path, piece_event, 0).astype(np.int32),
         event_path=event_path,
         executes=executes,
         execute_root=root,
@@ -129,6 +129,11 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
         parent=parent,
         marked=any(decode(known[name]) is not None for name in np.unique(event_name).tolist()),
     )
+
+
+def of_piece(values: np.ndarray, event: np.ndarray, absent: int) -> np.ndarray:
+    """What `values` says of the event that owns each piece; `absent` for a piece without one."""
+    return np.append(values, absent)[event]
 
 
 def is_program_thread(activity: HostActivity) -> bool:
@@ -215,6 +220,6 @@ def _compile_pieces(
     for compiled in compiles:
         if root[compiled] >= 0:
             until[root[compiled]] = max(until[root[compiled]], event_end[compiled])
-    call = np.where(event >= 0, root[event], -1)
+    call = of_piece(root, event, -1)
     before = (category == host_names.DISPATCH) & (call >= 0) & (end <= until[call])
     return np.where(before, host_names.COMPILE, category)

@@ -31,6 +31,7 @@ ROW_STATS = (
 PRODUCES, CONSUMES, CORRELATION = "_p", "_c", "correlation_id"
 _STRETCH = 16 * 1024 * 1024
 _TASK_PLANE = "Task Environment"
+_STAT_WIRE_TYPES = {1: 0, 2: 1, 3: 0, 4: 0, 5: 2, 6: 2, 7: 0}
 MOST_PICOSECONDS = 1 << 61  # a month: what lies further from the session's start is no time
 _UNIX_ERA = 10**15  # ns: a line's time base beyond this counts from 1970, not from the session's start
 
@@ -146,7 +147,9 @@ class Plane:
         buffer = self.space.buffer
         for start, end in places:
             name, value = "", None
-            for number, _, first, last in wire.fields(buffer, start, end):
+            for number, wire_type, first, last in wire.fields(buffer, start, end):
+                if _STAT_WIRE_TYPES.get(number, wire_type) != wire_type:
+                    raise wire.WireError(f"field {number} of a statistic has wire type {wire_type}")
                 if number == 1:
                     name = self.stat_names.get(first, "")
                 elif number == 2:

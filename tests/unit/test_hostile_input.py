@@ -94,3 +94,11 @@ def test_thousands_of_operations_take_no_longer_than_their_number(tmp_path):
         line.event(f"episode {number}", (20 + number) * US, US // 2)
     trace.build().write(tmp_path)
     assert len(load(tmp_path).to_dict()["operations"]) > 5000
+
+
+def test_a_thread_that_only_marks_steps(tmp_path):
+    trace = CpuTrace()
+    trace.step(3, 5 * US, 10 * US)
+    trace.build().write(tmp_path)
+    data = load(tmp_path).to_dict()
+    assert (data["window"]["steps"], data["window"]["first_step"]) == (1, 3)
