@@ -74,10 +74,17 @@ def _run_context(
     """Per run: the host path and the thread it was dispatched from (0 and -1 when unknown)."""
     path = np.zeros(len(trace.runs), np.int64)
     thread = np.full(len(trace.runs), -1, np.int64)
+    disputed: set[int] = set()
     for dispatch in dispatches:
-        if dispatch.run >= 0:
-            path[dispatch.run] = activities[dispatch.thread].event_path[dispatch.event]
-            thread[dispatch.run] = dispatch.thread
+        if dispatch.run < 0:
+            continue
+        called_from = activities[dispatch.thread].event_path[dispatch.event]
+        if thread[dispatch.run] >= 0 and path[dispatch.run] != called_from:
+            disputed.add(dispatch.run)
+        path[dispatch.run] = called_from
+        thread[dispatch.run] = dispatch.thread
+    # Where the profile cannot tell a program's executions apart, several operations may have called for one.
+    path[list(disputed)] = 0
     return path, thread
 
 

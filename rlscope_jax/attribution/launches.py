@@ -17,13 +17,15 @@ from rlscope_jax.xla_events.trace import Runs, Trace
 def runs_by_launch(trace: Trace, activities: list[HostActivity], dispatches: list[Dispatch]) -> Trace:
     """Give each launched op the run of the dispatch its launch lies in, and tie the dispatch to it.
 
-    A launch lies in the latest call of its own function that was open when it was made. Ops without a
-    launch, and launches outside any call, keep the one unnumbered run of their program.
+    A launch lies in the latest call of its own function that was open when it was made; one that names no
+    program (a library's kernel) in the latest call of any. Ops without a launch, and launches outside any
+    call, keep the one unnumbered run of their program.
     """
     if len(trace.launches.correlation) == 0:
         return trace
     calls = _Calls(activities, dispatches)
     made = len(trace.runs)
+    tied: set[int] = set()
     program, module, run_of = list(trace.runs.program), list(trace.runs.module), {}
     op_lines = []
     for line in trace.op_lines:
@@ -39,8 +41,9 @@ def runs_by_launch(trace: Trace, activities: list[HostActivity], dispatches: lis
                     run_of[key] = len(program)
                     program.append(trace.runs.program[unnumbered])
                     module.append(trace.runs.module[unnumbered])
-                    if dispatches[number].run < 0:
+                    if number not in tied:  # until now it could at best be tied to all of its program's runs
                         dispatches[number].run = run_of[key]
+                        tied.add(number)
                 run[events[call == number]] = run_of[key]
         first, kind = distinct(line.kind, run)
         kind_op = line.kind_op[line.kind[first]]
@@ -52,6 +55,9 @@ def runs_by_launch(trace: Trace, activities: list[HostActivity], dispatches: lis
     return trace
 
 
+_ANY = "*"  # no function's name
+
+
 class _Calls:
     """The dispatches, by function, to be looked up by time."""
 
@@ -61,6 +67,9 @@ class _Calls:
             dispatch = dispatches[number]
             grouped[None if dispatch.function is None else plain(dispatch.function)].append(number)
         end = [activities[dispatch.thread].thread.end[dispatch.event] for dispatch in dispatches]
+        every = sorted(range(len(dispatches)), key=lambda number: dispatches[number].start)
+        if every:
+            grouped[_ANY] = every
         self._groups = {
             function: (
                 np.array(numbers, np.int64),
@@ -73,7 +82,7 @@ class _Calls:
     def around(self, module: str, at: np.ndarray) -> np.ndarray:
         """The dispatch each instant lies in, of the module's function or of an unknown one; -1 for none."""
         found = np.full(len(at), -1, np.int64)
-        for function in (plain(parse_function(module)), None):
+        for function in (plain(parse_function(module)), None) if module else (_ANY,):
             if function not in self._groups:
                 continue
             numbers, start, end = self._groups[function]

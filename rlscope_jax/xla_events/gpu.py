@@ -24,6 +24,7 @@ _DERIVED = re.compile(
     r"(Steps|XLA (Modules|Ops|TraceMe)|Async XLA Ops|TensorFlow .*|Framework .*|Source( code)?|"
     r"Launch Stats.*|_counters_.*)( - from #\d+)?"
 )
+_SOME_GRAPH = "cuda_graph"  # the name given to a graph's kernel that says nothing of itself
 _GRAPH_OP = re.compile(r"command_buffer|cuda_?graph", re.IGNORECASE)
 
 
@@ -126,7 +127,7 @@ def _kinds(
     adds = np.where(no_op, launch, -1)
     first, kind_of_event = distinct(line.row, line.event, adds)
     programs, modules = line.integers("program_id", NO_PROGRAM), line.strings("hlo_module")
-    hlo_ops, paths = line.strings("hlo_op"), _op_paths(line)
+    hlo_ops, paths, in_graph = line.strings("hlo_op"), _op_paths(line), line.has("cuda_graph_id")
     columns: list[tuple[int, str, str, str, str]] = []
     for event in first.tolist():
         row, kernel = line.row[event], line.event[event]
@@ -136,6 +137,8 @@ def _kinds(
             known_program, op, path, known_module = launch_rows[adds[event]]
             program = known_program if program == NO_PROGRAM else program
             module = module or known_module
+        if not op and in_graph[row]:
+            op = _SOME_GRAPH
         columns.append((program, op, name, path, module))
     kinds = Kinds(
         program=np.array([column[0] for column in columns], np.int64),

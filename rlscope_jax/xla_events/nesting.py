@@ -26,7 +26,7 @@ def flatten(start, end):
     active = np.empty(count + 1, np.int32)  # by end, latest first: the top owns the present
     depth = 0
     pieces = 0
-    now = np.int64(0)
+    now = start[0] if count > 0 else np.int64(0)
     for event in range(count + 1):
         at = start[event] if event < count else np.iinfo(np.int64).max
         while depth > 0 and end[active[depth - 1]] <= at:

@@ -26,7 +26,7 @@ from rlscope_jax.xla_events import events, wire
 # Statistics that become a row's columns, in this order; the rest of an event's statistics is left alone.
 ROW_STATS = (
     "hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "step_num", "_r", "name", "annotation",
-    "_pt", "_ct",
+    "cuda_graph_id", "_pt", "_ct",
 )  # fmt: skip
 PRODUCES, CONSUMES, CORRELATION = "_p", "_c", "correlation_id"
 _STRETCH = 16 * 1024 * 1024

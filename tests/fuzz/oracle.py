@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 
 from rlscope_jax import load
 from rlscope_jax.breakdown.report import Report, report_schema

@@ -26,7 +26,7 @@ class Verdict(NamedTuple):
 class Reader:
     """Judges inputs, each within a time limit, in a process that may die of them."""
 
-    def __init__(self, seconds: float = 20) -> None:
+    def __init__(self, seconds: float = 60) -> None:  # the first file may have to compile the reader
         self._seconds = seconds
         self._folder = tempfile.TemporaryDirectory(prefix="fuzz-")
         self._input = Path(self._folder.name) / "spoilt.xplane.pb"

@@ -48,15 +48,20 @@ def _fewer(items: list[Item], fails: Callable[[list[Item]], bool]) -> list[Item]
     return items
 
 
+def shrink_file(path: Path, reader: Reader) -> str:
+    """Write FILE.small; tells what it is the smallest input of."""
+    content = path.read_bytes()
+    where = reader.judge(content).where
+    small = shrink(content, lambda candidate: reader.judge(candidate).where == where)
+    path.with_name(f"{path.name}.small").write_bytes(small)
+    return f"{path}: {where}: {len(content)} bytes -> {len(small)}"
+
+
 def main(paths: list[str]) -> None:
     """Shrink these files."""
     with Reader() as reader:
-        for path in map(Path, paths):
-            content = path.read_bytes()
-            where = reader.judge(content).where
-            small = shrink(content, lambda candidate, where=where: reader.judge(candidate).where == where)
-            path.with_name(f"{path.name}.small").write_bytes(small)
-            print(f"{path}: {where}: {len(content)} bytes -> {len(small)}", flush=True)
+        for path in paths:
+            print(shrink_file(Path(path), reader), flush=True)
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ def test_noise_changes_nothing(drawn, data, folder):
         for event in line.events:
             event.stats = [*draw(noise_stats), *event.stats]
         line.aggregated("dot.1", draw(st.integers(0, 2**62)), 5 * US, [("hlo_op", Ref("dot.1"))])
-        line.event(draw(st.sampled_from([0, -7, 2**50])), 0)  # metadata that no one wrote
+        line.event(draw(st.sampled_from([0, -(10**6), 2**50 + 3])), 0)  # metadata that no one wrote
     noisy = written(space, folder()).to_dict()
     for report in (quiet, noisy):
         del report["session"]
@@ -241,7 +241,7 @@ def test_every_encoding_of_a_program_id_finds_its_module(tmp_path, ids, program_
     assert [program["hlo"] for program in report.to_dict()["programs"]] == [True]
 
 
-@pytest.mark.parametrize("duration", [0, -1, -5 * US, -(2**62)])
+@pytest.mark.parametrize("duration", [0, -1, -5 * US, -(10**15)])
 def test_an_op_of_no_or_negative_length_takes_no_time(tmp_path, duration):
     trace = _one_run()
     while_op = next(event for event in trace.python.events if event.name == "while.2")
