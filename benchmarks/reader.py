@@ -1,11 +1,13 @@
 """How fast is a profile read, and does time grow with it? Fresh processes in turn, medians.
 
-    python benchmarks/reader.py PROFILE_DIR [--repeats 5] [--xprof-python PATH] [--json]
+    python benchmarks/reader.py PROFILE... [--iterations 5] [--xprof-python PATH] [--json]
 
-PROFILE_DIR holds one profile, e.g. of `make_trace.py 200000 DIR` in ../shared/bench (2.0 M events, 114 MB).
+PROFILE is an xplane.pb or a directory with one, e.g. made by `make_trace.py 200000 DIR` of ../shared/bench
+(2.0 M events, 114 MB). With several, the growth from the smallest to the others is shown too.
+
 Compared: `rlscope-jax report --json`; loops over jax.profiler.ProfileData; xprof's tools, where an
 interpreter that has xprof is named. Each reader runs in a process of its own, the readers interleaved; time
-is that of the whole process, memory its peak. `ours, cold` compiles everything: an empty numba cache.
+is that of the whole process, memory its peak. `cold` compiles everything, once: an empty numba cache.
 """
 
 from __future__ import annotations
