@@ -68,6 +68,7 @@ def test_brax_is_not_imported():
     run_python("import sys, rlscope_jax.annotate.auto.brax; assert 'brax' not in sys.modules")
 
 
+@removed  # where jax still has it, its arrays are sharded in the old way, and ours is not used
 def test_public_version_equals_jaxs_own_on_several_devices():
     if not hasattr(jax._src.api, "device_put_replicated"):
         pytest.skip("this jax has no device_put_replicated to compare with")
