@@ -283,6 +283,38 @@ def test_a_device_that_leaves_no_correlation_ids(tmp_path, vendor):
     assert by_path(written(trace, tmp_path)) == {UNATTRIBUTED: 9 * US}
 
 
+def test_launches_recorded_on_a_plane_of_their_own(tmp_path):
+    """CUPTI's calls may stand on `/host:CUPTI`."""
+    trace = GpuTrace(vendor=NVIDIA)
+    called = module()
+    call(trace, called, 10 * US)
+    launch = trace.kernel(
+        "k", trace.stream(), at=20 * US, start=90 * US, duration=9 * US, module=called, hlo_op=DOT
+    )
+    strip(launch.device, *PROGRAM_STATS)
+    space = trace.build()
+    line = space.plane("/host:CUPTI").line("Host Threads/2356", id=2356)
+    for event in trace.launcher.events:
+        line.event(event.name, event.start, event.duration, event.stats)
+    trace.launcher.events.clear()
+    assert by_path(written(space, tmp_path)) == {"update/loss": 9 * US}
+
+
+@pytest.mark.xfail(
+    strict=True, reason="host.read_thread takes an event with a correlation id for a user's annotation"
+)
+@pytest.mark.parametrize("name", ["cuMemcpyHtoDAsync_v2", "MemcpyH2D", "cudaLaunchKernel", "hipMemcpyAsync"])
+def test_a_launch_on_the_thread_of_python_is_no_annotation(tmp_path, name):
+    """XLA merges CUPTI's calls into the lines of the threads that made them."""
+    trace = GpuTrace(vendor=NVIDIA)
+    trace.launcher = trace.python
+    trace.annotation("collect", 5 * US, 100 * US)
+    launch = trace.copy(trace.stream(), at=50 * US, start=60 * US, duration=9 * US)
+    launch.host.name, launch.host.metadata_id = name, trace.host._event_id(name)
+    rows = written(trace, tmp_path).to_dict()["operations"]
+    assert {row["path"] for row in rows} <= {"collect", UNATTRIBUTED, "(idle)"}
+
+
 def _graph(operation="update", op="command_buffer.1", extra=()):
     """A captured graph: one launch on the host, several kernels that name no instruction."""
     trace = GpuTrace(vendor=NVIDIA)
