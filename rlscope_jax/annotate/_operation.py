@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -156,9 +157,12 @@ class _AnnotatedCallable:
             scope.__exit__(None, None, None)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        # As a class attribute it binds only if what it wraps would: a partial, say, takes no `self`.
-        binds = hasattr(type(self.__wrapped__), "__get__")
-        return functools.partial(self, instance) if binds and instance is not None else self
+        # As a class attribute it binds only if what it wraps would. A partial does from Python 3.14 on;
+        # 3.13 gives it a `__get__` that only warns of that.
+        takes_self = hasattr(type(self.__wrapped__), "__get__")
+        if isinstance(self.__wrapped__, functools.partial):
+            takes_self = sys.version_info >= (3, 14)
+        return functools.partial(self, instance) if takes_self and instance is not None else self
 
     def __getattr__(self, name: str) -> Any:
         if name == "__wrapped__":  # not set yet: copy and pickle ask before __init__ has run

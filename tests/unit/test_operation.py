@@ -3,6 +3,7 @@
 import asyncio
 import functools
 import inspect
+import sys
 import threading
 
 import jax
@@ -241,10 +242,15 @@ def test_a_module_with_parameters_is_refused():
         operation("policy")(Linear(X))
 
 
-def test_what_binds_no_self_still_binds_none():
+def test_a_jitted_method_binds_self():
     class Agent:
-        half = operation("half")(functools.partial(lambda factor, x: factor * x, 0.5))
         double = operation("double")(jax.jit(lambda self, x: 2 * x, static_argnums=0))
 
-    assert Agent().half(4) == 2
     assert Agent().double(4) == 8
+
+
+def test_a_partial_binds_self_only_where_python_says_so():
+    class Agent:
+        tell = operation("tell")(functools.partial(lambda *seen: len(seen), "first"))
+
+    assert Agent().tell("second") == (3 if sys.version_info >= (3, 14) else 2)
