@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     parser = _parser()
     options = parser.parse_args(arguments)
+    options.own_process = arguments is None
     if options.command is None:
         parser.print_help()
         return 2

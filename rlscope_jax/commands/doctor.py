@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -108,6 +107,8 @@ def _versions() -> Finding:
 
 
 def _version(distribution: str) -> str | None:
+    import importlib.metadata  # slow to load, and every command loads this file
+
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:

@@ -10,10 +10,11 @@ import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs
 from rlscope_jax.xla_events.host_lines import HOST_PLANE, add_host_line, by_start
+from rlscope_jax.xla_events.line import Line
 from rlscope_jax.xla_events.nesting import is_ordered, tails
 from rlscope_jax.xla_events.op_table import Kinds, OpTable
 from rlscope_jax.xla_events.trace import Device, HostThread, OpLine, Trace
-from rlscope_jax.xla_events.xspace import Line, XSpace
+from rlscope_jax.xla_events.xspace import XSpace
 
 
 def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rlscope_jax.xla_events.line import Line
 from rlscope_jax.xla_events.nesting import is_ordered
 from rlscope_jax.xla_events.trace import Flows, HostThread, Step, Trace, Worker
-from rlscope_jax.xla_events.xspace import Line
 
 HOST_PLANE = "/host:CPU"
 _WORKERS = ("tf_", "py_xla_")  # threads of XLA's own pools; other lines are threads of the program itself

@@ -10,8 +10,9 @@ from rlscope_jax.xla_events import gpu, tpu
 from rlscope_jax.xla_events.cpu import read_cpu_trace
 from rlscope_jax.xla_events.hlo import METADATA_PLANE, Programs
 from rlscope_jax.xla_events.host_lines import HOST_PLANE
+from rlscope_jax.xla_events.line import MOST_PICOSECONDS
 from rlscope_jax.xla_events.trace import Trace
-from rlscope_jax.xla_events.xspace import MOST_PICOSECONDS, XSpace, damage_named, read_xspace
+from rlscope_jax.xla_events.xspace import XSpace, damage_named, read_xspace
 
 
 def read_trace(

@@ -12,9 +12,10 @@ import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs, as_program_id
 from rlscope_jax.xla_events.host_lines import HOST_PLANE, add_host_line, by_start
+from rlscope_jax.xla_events.line import Line
 from rlscope_jax.xla_events.op_table import NO_PROGRAM, NO_RUN, Kinds, OpTable, distinct
 from rlscope_jax.xla_events.trace import Device, OpLine, Trace
-from rlscope_jax.xla_events.xspace import Line, Plane, XSpace
+from rlscope_jax.xla_events.xspace import Plane, XSpace
 
 DEVICE_PREFIX = "/device:TPU:"
 _OP_LINES = ("XLA Ops", "Async XLA Ops")

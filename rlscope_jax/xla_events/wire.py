@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rlscope_jax.xla_events.compiled import compiled
+from rlscope_jax.xla_events.compiled import inlined
 
 Buffer = bytes | memoryview
 
@@ -73,12 +73,9 @@ def varint(buffer: Buffer, position: int, end: int) -> tuple[int, int]:
     raise WireError(f"unfinished number at byte {position}")
 
 
-@compiled
+@inlined
 def read_varint(buffer, position, end):
     """(value as int64, next position); next position -1 when the number runs past `end`."""
-    byte = np.int64(buffer[position]) if position < end else np.int64(128)
-    if byte < 128:
-        return byte, position + 1
     value = np.int64(0)
     shift = np.int64(0)
     while position < end and shift < 70:
@@ -92,19 +89,28 @@ def read_varint(buffer, position, end):
     return value, np.int64(-1)
 
 
-@compiled
-def content_end(buffer, wire_type, position, end):
-    """(content start, content end) of a field whose tag was just read; end -1 when it does not fit."""
-    if wire_type == 2:
-        length, start = read_varint(buffer, position, end)
-        if start < 0 or length < 0 or length > end - start:
-            return start, np.int64(-1)
-        return start, start + length
-    if wire_type == 0:
-        _, after = read_varint(buffer, position, end)
-        return position, after
-    if wire_type == 1:
-        return position, position + 8 if position + 8 <= end else np.int64(-1)
-    if wire_type == 5:
-        return position, position + 4 if position + 4 <= end else np.int64(-1)
-    return position, np.int64(-1)
+@inlined
+def read_field(buffer, position, end):
+    """(tag, value, next position) of the field that begins at `position` < `end`; the tag holds its type.
+
+    Of a varint `value` is the number, of the other types where the content starts; it ends at the next
+    position. That is -1 when the bytes are no field.
+    """
+    tag, position = read_varint(buffer, position, end)
+    wire_type = tag & 7
+    if position < 0:
+        return tag, position, position
+    if wire_type == VARINT:
+        value, position = read_varint(buffer, position, end)
+        return tag, value, position
+    if wire_type == BYTES:
+        length, position = read_varint(buffer, position, end)
+    elif wire_type == FIXED64:
+        length = np.int64(8)
+    elif wire_type == FIXED32:
+        length = np.int64(4)
+    else:
+        return tag, position, np.int64(-1)
+    if position < 0 or length < 0 or length > end - position:
+        return tag, position, np.int64(-1)
+    return tag, position, position + length

@@ -18,76 +18,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from rlscope_jax.errors import UnreadableProfileError
-from rlscope_jax.xla_events import events, wire
+from rlscope_jax.xla_events import rows, wire
+from rlscope_jax.xla_events.events import Lookup, lookup_of
+from rlscope_jax.xla_events.line import Line, decode_line
 
-# Statistics that become a row's columns, in this order; the rest of an event's statistics is left alone.
-ROW_STATS = (
-    "hlo_op", "hlo_module", "program_id", "run_id", "device_ordinal", "step_num", "_r", "name", "annotation",
-    "cuda_graph_id", "_pt", "_ct",
-)  # fmt: skip
-PRODUCES, CONSUMES, CORRELATION = "_p", "_c", "correlation_id"
-_STRETCH = 16 * 1024 * 1024
 _TASK_PLANE = "Task Environment"
 _STAT_WIRE_TYPES = {1: 0, 2: 1, 3: 0, 4: 0, 5: 2, 6: 2, 7: 0}
-MOST_PICOSECONDS = 1 << 61  # a month: what lies further from the session's start is no time
-_UNIX_ERA = 10**15  # ns: a line's time base beyond this counts from 1970, not from the session's start
 
 Value = int | float | str | memoryview
-
-
-@dataclass
-class Line:
-    """One line of events, sorted as stored. Times are picoseconds since the session's start."""
-
-    plane: Plane
-    id: int
-    name: str
-    event: np.ndarray
-    """int32[events]: index into the plane's event names; -1 for an id that names nothing."""
-    start: np.ndarray
-    """int64[events], ps."""
-    duration: np.ndarray
-    """int64[events], ps."""
-    row: np.ndarray
-    """int32[events]: row of the statistics below."""
-    produces: np.ndarray
-    """int64[events]: flow id an event starts, or -1."""
-    consumes: np.ndarray
-    """int64[events]: flow id an event ends, or -1."""
-    correlation: np.ndarray
-    """int64[events]: correlation id of a launch and of what it launched, or -1; empty in planes without."""
-    values: np.ndarray
-    """int64[rows, len(ROW_STATS)]."""
-    kinds: np.ndarray
-    """uint8[rows, len(ROW_STATS)]: how `values` is to be read (see `events`)."""
-    aggregated: int = 0
-    """Events that only carry a count and no time; they have no place in the columns."""
-
-    def __len__(self) -> int:
-        return len(self.event)
-
-    def integers(self, stat: str, absent: int = -1) -> np.ndarray:
-        """int64[rows]: an integer statistic of every row, `absent` where a row has none."""
-        column = ROW_STATS.index(stat)
-        return np.where(self.kinds[:, column] == events.INTEGER, self.values[:, column], absent)
-
-    def has(self, stat: str) -> np.ndarray:
-        """bool[rows]: which rows carry the statistic."""
-        return self.kinds[:, ROW_STATS.index(stat)] != events.ABSENT
-
-    def strings(self, stat: str) -> list[str]:
-        """A string statistic of every row, "" where a row has none."""
-        column = ROW_STATS.index(stat)
-        distinct, inverse = np.unique(
-            np.stack([self.values[:, column], self.kinds[:, column].astype(np.int64)]),
-            axis=1,
-            return_inverse=True,
-        )
-        texts = [self.plane.text(int(value), int(kind)) for value, kind in distinct.T]
-        return [texts[index] for index in inverse.ravel()]
 
 
 @dataclass
@@ -102,7 +41,7 @@ class Plane:
     _stats: list[tuple[int, int]] = field(default_factory=list)
     _event_metadata: list[tuple[int, int]] = field(default_factory=list)
     _lines: list[tuple[int, int]] = field(default_factory=list)
-    _names: tuple[np.ndarray, np.ndarray] = field(default_factory=lambda: events.lookup_table({}))
+    _names: Lookup = field(default_factory=lambda: lookup_of({}))
 
     def read_lines(self) -> Iterator[Line]:
         """Decode the lines one by one: who does not keep them holds one at a time.
@@ -111,7 +50,7 @@ class Plane:
             WireError: a line is damaged.
         """
         for start, end in self._lines:
-            line = _decode_line(self, start, end)
+            line = decode_line(self, start, end, self._names)
             self.space.note(line)
             yield line
 
@@ -136,12 +75,12 @@ class Plane:
 
     def text(self, value: int, kind: int) -> str:
         """A row's string: a reference, or the place of a string in the file."""
-        if kind == events.REFERENCE:
+        if kind == rows.REFERENCE:
             return self.stat_names.get(value, "")
-        if kind == events.STRING:
+        if kind == rows.STRING:
             length, start = wire.varint(self.space.buffer, value, len(self.space.buffer))
             return wire.text(self.space.buffer, start, start + length)
-        return str(value) if kind == events.INTEGER else ""
+        return str(value) if kind == rows.INTEGER else ""
 
     def _read_stats(self, places: list[tuple[int, int]]) -> Iterator[tuple[str, Value]]:
         buffer = self.space.buffer
@@ -286,75 +225,8 @@ def _decode_plane(space: XSpace, start: int, end: int) -> Plane:
     for key, name, _ in plane.event_metadata():
         index[key] = len(plane.event_names)
         plane.event_names.append(name)
-    plane._names = events.lookup_table(index)
+    plane._names = lookup_of(index)
     return plane
-
-
-def _decode_line(plane: Plane, start: int, end: int) -> Line:
-    space, content = plane.space, np.frombuffer(plane.space.buffer, np.uint8)
-    header = np.zeros(6, np.int64)
-    count, position = 0, start
-    for stop in _stretches(start, end):
-        found, after = events.scan_line(content, position, end, stop, header)
-        if after < 0:
-            raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
-        space.give_back(position, after)
-        count, position = count + found, after
-    line_id, name_start, name_end, display_start, display_end, timestamp = header.tolist()
-    name = wire.text(space.buffer, name_start, name_end) or wire.text(
-        space.buffer, display_start, display_end
-    )
-
-    event, row = np.empty(count, np.int32), np.empty(count, np.int32)
-    offset, duration, produces, consumes = (np.empty(count, np.int64) for _ in range(4))
-    correlation = np.empty(count if CORRELATION in plane.stat_names.values() else 0, np.int64)
-    table, hashes = np.full(1024, -1, np.int32), np.zeros(256, np.uint64)
-    values, kinds = np.zeros((256, len(ROW_STATS)), np.int64), np.zeros((256, len(ROW_STATS)), np.uint8)
-    slots = _slots(plane)
-    kept = rows = 0
-    position = start
-    for stop in _stretches(start, end):
-        after, kept, rows, table, values, kinds, hashes = events.decode_events(
-            content, position, end, stop, slots, plane._names, event, offset, duration, row, produces,
-            consumes, correlation, kept, table, values, kinds, rows, hashes,
-        )  # fmt: skip
-        if after < 0:
-            raise wire.WireError(f"an event of line {name!r} in plane {plane.name!r} is cut short")
-        space.give_back(position, after)
-        if space.progress is not None:
-            space.progress(after / len(space.buffer))
-        position = after
-    base = timestamp - (space.started_unix_ns or 0) if timestamp > _UNIX_ERA else timestamp
-    reach = [abs(int(bound)) for column in (offset, duration) for bound in _bounds(column[:kept])]
-    if max([abs(base) * 1000, *reach]) > MOST_PICOSECONDS:
-        raise wire.WireError(f"line {name!r} in plane {plane.name!r} holds times that cannot be")
-    offset += base * 1000
-    return Line(
-        plane, line_id, name, event[:kept], offset[:kept], duration[:kept], row[:kept], produces[:kept],
-        consumes[:kept], correlation[:kept], values[:rows], kinds[:rows], count - kept,
-    )  # fmt: skip
-
-
-def _bounds(column: np.ndarray) -> tuple[int, ...]:
-    return (column.min(), column.max()) if len(column) else ()
-
-
-def _stretches(start: int, end: int) -> Iterator[int]:
-    """Where to pause while reading a line: small enough that few of the file's pages stay in memory."""
-    yield from range(start + _STRETCH, end, _STRETCH)
-    yield end
-
-
-def _slots(plane: Plane) -> tuple[np.ndarray, np.ndarray]:
-    flows = {
-        PRODUCES: events.IS_PRODUCER,
-        CONSUMES: events.IS_CONSUMER,
-        CORRELATION: events.IS_CORRELATION,
-    }
-    places = {name: place for place, name in enumerate(ROW_STATS)} | flows
-    return events.lookup_table(
-        {key: places[name] for key, name in plane.stat_names.items() if name in places}
-    )
 
 
 def _stat_metadata(buffer: wire.Buffer, start: int, end: int) -> tuple[int, str]:
