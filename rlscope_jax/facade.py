@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
 from rlscope_jax.xla_events.read import read_trace
 from rlscope_jax.xla_events.sessions import Session, find_session
+from rlscope_jax.xla_events.trace import Trace
 
 
 def load(
@@ -26,7 +28,7 @@ def load(
         RlscopeError: there is no profile, or it cannot be read; the message says which and why.
     """
     chosen = find_session(logdir, session)
-    processes = []
+    processes: list[Process] = []
     for number, path in enumerate(chosen.files):
 
         def tell(share: float, done: int = number) -> None:
@@ -34,7 +36,17 @@ def load(
                 progress((done + share) / len(chosen.files))
 
         processes.append(_process(path, chosen, tell))
+    _tell_hosts_apart([process.trace for process in processes])
     return Report(chosen, processes)
+
+
+def _tell_hosts_apart(traces: list[Trace]) -> None:
+    """Two processes of one host, or of unnamed ones, must not share their devices' ids."""
+    hosts = Counter(trace.host for trace in traces)
+    for number, trace in enumerate(traces):
+        if hosts[trace.host] > 1:
+            for device in trace.devices:
+                device.id = f"{trace.host}#{number}/{device.id.rpartition('/')[2]}"
 
 
 def _process(path: Path, session: Session, progress: Callable[[float], None]) -> Process:

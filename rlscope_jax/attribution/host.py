@@ -77,6 +77,8 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
 
     category_of_name = np.array([host_names.category(name) for name in known], np.int64)
     category = np.where(inline, host_names.INLINE, category_of_name[event_name])
+    # CUPTI's calls stand on the thread that made them; their names (cuLaunchKernel, hipMemcpyAsync) are many.
+    category[thread.driver & (category == host_names.ANNOTATION)] = host_names.DISPATCH
 
     piece_start, piece_end, piece_event, parent = flatten(thread.start, thread.end)
     # Within a dispatch or a compile an unknown name is the runtime's own (thunks, passes), unless a

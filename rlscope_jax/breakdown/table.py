@@ -120,7 +120,7 @@ class _Rows:
         assert sum(row.wall for row in rows) == cells.wall
         assert sum(row.device_self for row in rows) == int(cells.device_self.sum())
         _add_totals(rows)
-        return rows
+        return sorted(rows, key=lambda row: (row.kind == "special", row.path, row.direction or ""))
 
     def _row(self, path: str, direction: str | None, kind: str) -> Row:
         row = self._rows.setdefault((path, direction), Row(path, direction, kind))

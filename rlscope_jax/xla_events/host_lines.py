@@ -54,6 +54,8 @@ def _host_thread(line: Line, kind: np.ndarray) -> HostThread:
     duration = np.concatenate([line.duration[kept], waits[1] - waits[0]])
     event = np.concatenate([line.event[kept], np.full(len(waits[0]), len(names), np.int32)])
     kind = np.concatenate([kind[kept], np.full(len(waits[0]), -1, np.int32)])
+    launches = line.correlation[kept] >= 0 if len(line.correlation) else np.zeros(len(kept), bool)
+    driver = np.concatenate([launches, np.zeros(len(waits[0]), bool)])
     order = by_start(start, duration)
     nothing = np.full(len(order), -1, np.int32)
     return HostThread(
@@ -65,6 +67,7 @@ def _host_thread(line: Line, kind: np.ndarray) -> HostThread:
         op=nothing,
         run=nothing,
         kind=kind[order],
+        driver=driver[order],
         steps=_steps(line, np.flatnonzero(is_step)),
         handed=_flows(line, line.produces, "_pt"),
     )

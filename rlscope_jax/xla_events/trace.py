@@ -169,6 +169,8 @@ class HostThread:
     """int32[events]: row of `Runs` likewise."""
     kind: np.ndarray
     """int32[events]: the kind of op (as in `OpLine`) of an op that ran here inline, else -1."""
+    driver: np.ndarray
+    """bool[events]: a call of the device's driver, such as a launch."""
     steps: list[Step]
     """Step annotations, in order; they bound time and contain nothing, so they are no events here."""
     handed: Flows

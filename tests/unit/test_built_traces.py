@@ -318,9 +318,6 @@ def test_hosts_of_one_session_are_added_up(traces, folder):
         assert data["counts"][count] == sum(single["counts"][count] for single in singles)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a device's id is made of the hostname alone, which may repeat or be missing"
-)
 @pytest.mark.parametrize("hostname", ["vm", ""])
 def test_devices_of_processes_of_one_host_have_ids_of_their_own(tmp_path, hostname):
     for number in range(2):

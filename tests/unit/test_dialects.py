@@ -300,9 +300,6 @@ def test_launches_recorded_on_a_plane_of_their_own(tmp_path):
     assert by_path(written(space, tmp_path)) == {"update/loss": 9 * US}
 
 
-@pytest.mark.xfail(
-    strict=True, reason="host.read_thread takes an event with a correlation id for a user's annotation"
-)
 @pytest.mark.parametrize("name", ["cuMemcpyHtoDAsync_v2", "MemcpyH2D", "cudaLaunchKernel", "hipMemcpyAsync"])
 def test_a_launch_on_the_thread_of_python_is_no_annotation(tmp_path, name):
     """XLA merges CUPTI's calls into the lines of the threads that made them."""
