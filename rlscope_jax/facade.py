@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rlscope_jax.attribution.attribute import attribute
+from rlscope_jax.attribution.placement import GROUPINGS
 from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
 from rlscope_jax.xla_events.read import read_trace
@@ -15,7 +16,10 @@ from rlscope_jax.xla_events.trace import Trace
 
 
 def load(
-    logdir: str | Path, session: str | None = None, progress: Callable[[float], None] | None = None
+    logdir: str | Path,
+    session: str | None = None,
+    progress: Callable[[float], None] | None = None,
+    group: str = "auto",
 ) -> Report:
     """Read the newest session under `logdir` (or the one named) into a report.
 
@@ -23,10 +27,15 @@ def load(
         logdir: what was given to the profiler, a directory above it, a session's directory or a file.
         session: a session's name.
         progress: told the share of the files decoded so far, 0 to 1.
+        group: what names an operation: "operation" (marks and annotations), "scope", "function", or "auto":
+            marks, else scopes, else functions.
 
     Raises:
+        ValueError: `group` is none of these.
         RlscopeError: there is no profile, or it cannot be read; the message says which and why.
     """
+    if group not in GROUPINGS:
+        raise ValueError(f"group must be one of {', '.join(GROUPINGS)}; got {group!r}")
     chosen = find_session(logdir, session)
     processes: list[Process] = []
     for number, path in enumerate(chosen.files):
@@ -35,7 +44,7 @@ def load(
             if progress is not None:
                 progress((done + share) / len(chosen.files))
 
-        processes.append(_process(path, chosen, tell))
+        processes.append(_process(path, chosen, group, tell))
     _tell_hosts_apart([process.trace for process in processes])
     return Report(chosen, processes)
 
@@ -49,6 +58,6 @@ def _tell_hosts_apart(traces: list[Trace]) -> None:
                 device.id = f"{trace.host}#{number}/{device.id.rpartition('/')[2]}"
 
 
-def _process(path: Path, session: Session, progress: Callable[[float], None]) -> Process:
-    attribution = attribute(read_trace(path, session.window_unix_ns, progress))
+def _process(path: Path, session: Session, group: str, progress: Callable[[float], None]) -> Process:
+    attribution = attribute(read_trace(path, session.window_unix_ns, progress), group)
     return Process(attribution, tabulate(attribution), session.step_limits)

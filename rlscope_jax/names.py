@@ -105,34 +105,71 @@ def join(outer: str, inner: str) -> str:
     return f"{outer}/{inner}"
 
 
+class CallNest(NamedTuple):
+    """How an instruction's op_name nests it: the loops it was traced in, then functions of their own.
+
+    `loops` are the components between the program and the first function compiled on its own within it (or
+    the primitive); `functions` are the plain names of these functions.
+    """
+
+    loops: tuple[str, ...]
+    functions: frozenset[str]
+
+
 @lru_cache(maxsize=65536)
-def parse_op_name(op_name: str) -> GraphPath:
+def call_nest(op_name: str) -> CallNest:
+    """Read the nesting of calls out of an HLO op_name."""
+    components = _components(_split(op_name, ";")[0])
+    inner = [place for place, part in enumerate(components) if place and part.function is not None]
+    first = inner[0] if inner else len(components) - 1
+    loops = tuple(part.text for part in components[1:first] if part.text)
+    return CallNest(loops, frozenset(_called(components[place].function or "") for place in inner))
+
+
+def _called(call: str) -> str:
+    """The plain name in `jit(f)`."""
+    return plain(call.partition("(")[2].removesuffix(")"))
+
+
+def plain(name: str) -> str:
+    """A function's name as both a call and a module spell it: `<lambda>` is `jit__lambda`'s."""
+    return re.sub(r"[\W_]+", "_", name, flags=re.ASCII).strip("_")
+
+
+def root_function(op_name: str) -> str:
+    """The function whose program an op_name starts in: "train" of `jit(train)/while/body/mul`, "" if none."""
+    components = _components(_split(op_name, ";")[0])
+    call = components[0].function if components else None
+    return "" if call is None else call.partition("(")[2].removesuffix(")").replace("/", "_")
+
+
+@lru_cache(maxsize=65536)
+def parse_op_name(op_name: str, every_scope: bool = False) -> GraphPath:
     """Read the operation path and the direction of differentiation out of an HLO op_name.
 
-    Of several names joined with `;` (instructions that XLA merged) the first with a mark counts, else the
-    first. Direction follows the innermost mark: backward when a component at or above it is transposed,
-    recompute when rematerialisation stands above it, forward when it is only under jvp. Without any scope
-    it is that of the whole name.
+    The path is that of the marks where there are any, else of the scopes; with `every_scope` of both
+    together. Of several names joined with `;` (instructions that XLA merged) the first with a mark counts,
+    else the first. Direction follows the innermost mark: backward when a component at or above it is
+    transposed, recompute when rematerialisation stands above it, forward when it is only under jvp.
+    Without any scope it is that of the whole name.
     """
-    parsed = [_parse_one(part) for part in _split(op_name, ";")]
+    parsed = [_parse_one(part, every_scope) for part in _split(op_name, ";")]
     return next((name for name in parsed if name.marked), parsed[0])
 
 
-def _parse_one(op_name: str) -> GraphPath:
+def _parse_one(op_name: str, every_scope: bool) -> GraphPath:
     components = _components(op_name)
     rooted = bool(components) and components[0].function is not None
     if rooted:
         components = components[_last_root(components) :]
     marks = [index for index, component in enumerate(components) if component.text.startswith(MARK)]
-    if marks:
-        named = [components[index].text[len(MARK) :] for index in marks]
-        return GraphPath(_collapse(named), _direction(components[: marks[-1] + 1]), True, rooted)
     # Without marks: every component that jax did not add, less the primitive at the end.
     scopes = [i for i, component in enumerate(components[:-1]) if _is_scope(component)]
-    if not scopes or not (rooted or len(components) > 1):
+    chosen = sorted({*marks, *scopes}) if every_scope else marks or scopes
+    if not chosen or not (rooted or marks or len(components) > 1):
         return GraphPath("", _direction(components) if rooted else None, False, rooted)
-    named = [components[index].text for index in scopes]
-    return GraphPath(_collapse(named), _direction(components[: scopes[-1] + 1]), False, rooted)
+    named = [components[index].text.removeprefix(MARK) for index in chosen]
+    return GraphPath(_collapse(named), _direction(components[: chosen[-1] + 1]), bool(marks), rooted)
 
 
 def _last_root(components: list[_Component]) -> int:

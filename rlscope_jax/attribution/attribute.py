@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, of_piece, read_thread
 from rlscope_jax.attribution.launches import runs_by_launch
-from rlscope_jax.attribution.placement import NOWHERE, ModulePlacements, place_op_name
+from rlscope_jax.attribution.placement import ModulePlacements, Placement, place_op_name
 from rlscope_jax.attribution.runs import Dispatch, link_runs
 from rlscope_jax.names import join
 from rlscope_jax.xla_events.nesting import nearest
@@ -18,17 +20,39 @@ from rlscope_jax.xla_events.trace import HostThread, Trace
 UNATTRIBUTED, IDLE, STARTUP = "(unattributed)", "(idle)", "(startup)"
 
 
-@dataclass(frozen=True)
-class DeviceOwner:
-    """An op as one operation ran it: what a piece of device time belongs to."""
+class Share(NamedTuple):
+    """The part of an op that is one operation's."""
 
-    op: int
     path: str
     direction: str | None
-    evidence: str
     kind: str
+    evidence: str
+    weight: int
+
+
+@dataclass(frozen=True)
+class DeviceOwner:
+    """An op as one operation ran it, or several (a fusion): what a piece of device time belongs to."""
+
+    op: int
+    shares: tuple[Share, ...]
+    """Heaviest first."""
     category: int
     control: bool
+
+    @property
+    def main(self) -> Share:
+        """The operation that has most of it."""
+        return self.shares[0]
+
+    def divide(self, time: int) -> list[tuple[Share, int]]:
+        """Divide a time among the shares by their weight: to the unit, the parts sum to it."""
+        whole, before, parts = sum(share.weight for share in self.shares), 0, []
+        for share in self.shares:
+            after = before + share.weight
+            parts.append((share, time * after // whole - time * before // whole))
+            before = after
+        return parts
 
 
 @dataclass
@@ -49,21 +73,27 @@ class Attribution:
     """Per run: the thread that dispatched it, an index into `activities`; -1 unknown."""
 
 
-def attribute(trace: Trace) -> Attribution:
-    """Place every op of a trace: by its program's marks and scopes, joined with the host that called."""
+def attribute(trace: Trace, grouping: str = "auto") -> Attribution:
+    """Place every op of a trace: by its program's marks, scopes and functions, joined with the host's path.
+
+    Args:
+        trace: what was recorded.
+        grouping: one of `placement.GROUPINGS`.
+    """
     paths = Paths()
     activities = [read_thread(thread, paths) for thread in trace.host_threads]
     active = [activity for activity in activities if is_program_thread(activity)]
     dispatches = link_runs(trace, active)
     trace = runs_by_launch(trace, active, dispatches)
     placements = {
-        program: ModulePlacements(module)
+        program: ModulePlacements(module, grouping)
         for program in np.unique(trace.ops.program).tolist()
         if (module := trace.programs.module(program)) is not None
     }
     _charge_root_marks(active, dispatches, trace, placements, paths)
     run_path, run_thread = _run_context(trace, active, dispatches)
-    owners, kind_owner = _device_owners(trace, placements, paths, run_path)
+    placer = _Placer(trace, placements, paths, run_path, grouping)
+    owners, kind_owner = _device_owners(trace, placer, len(paths.text), run_path)
     op_owner = [of_kind[line.kind] for of_kind, line in zip(kind_owner, trace.op_lines, strict=True)]
     return Attribution(trace, owners, kind_owner, op_owner, active, paths, dispatches, run_thread)
 
@@ -110,17 +140,16 @@ def _charge_root_marks(
 
 
 def _device_owners(
-    trace: Trace, placements: dict[int, ModulePlacements], paths: Paths, run_path: np.ndarray
+    trace: Trace, placer: _Placer, count: int, run_path: np.ndarray
 ) -> tuple[list[DeviceOwner], list[np.ndarray]]:
     # The distinct (op, host path) met: few, however many the events.
-    count = len(paths.text)
     used = [np.bincount(line.kind, minlength=len(line.kind_op)) > 0 for line in trace.op_lines]
     keys = [
         line.kind_op[chosen].astype(np.int64) * count + run_path[line.kind_run[chosen]]
         for line, chosen in zip(trace.op_lines, used, strict=True)
     ]
     distinct, number = np.unique(np.concatenate([*keys, np.zeros(0, np.int64)]), return_inverse=True)
-    owners = [_device_owner(trace, placements, paths, *divmod(key, count)) for key in distinct.tolist()]
+    owners = [placer.owner(*divmod(key, count)) for key in distinct.tolist()]
     kind_owner, begin = [], 0
     for chosen in used:
         of_kind = np.full(len(chosen), -1, np.int32)
@@ -130,31 +159,51 @@ def _device_owners(
     return owners, kind_owner
 
 
-def _device_owner(
-    trace: Trace, placements: dict[int, ModulePlacements], paths: Paths, op: int, path: int
-) -> DeviceOwner:
-    program, name = int(trace.ops.program[op]), trace.ops.name[op]
-    placed = placements[program].named(name) if program in placements else NOWHERE
-    if placed == NOWHERE and trace.programs.instruction(program, name) is None:
-        placed = place_op_name(trace.ops.op_path[op])
-    host_path, host_kind = paths.text[path], paths.kind[path]
-    full = join(host_path, placed.path)
-    if placed.kind is not None:
-        evidence, kind = placed.evidence, placed.kind
-    elif host_path:
-        evidence, kind = "host", host_kind
-    else:
-        evidence, kind, full = "none", "special", UNATTRIBUTED
-    instruction = trace.programs.instruction(program, name)
-    return DeviceOwner(
-        op=op,
-        path=full,
-        direction=placed.direction,
-        evidence=evidence,
-        kind=kind,
-        category=device_category.device_category(instruction, trace.ops.kernel[op] or name),
-        control=instruction is not None and instruction.opcode in ("while", "conditional", "call"),
-    )
+class _Placer:
+    """Places an op as one host path called it."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        placements: dict[int, ModulePlacements],
+        paths: Paths,
+        run_path: np.ndarray,
+        grouping: str,
+    ) -> None:
+        self._trace, self._placements, self._paths, self._grouping = trace, placements, paths, grouping
+        programs: dict[int, set[str]] = defaultdict(set)
+        for path, module in zip(run_path.tolist(), trace.runs.module, strict=True):
+            programs[path].add(module)
+        self._calls_one_program = {path for path, modules in programs.items() if len(modules) == 1}
+
+    def owner(self, op: int, path: int) -> DeviceOwner:
+        """The owner of the op (a row of `Ops`) run under a host path (its number)."""
+        trace = self._trace
+        program, name = int(trace.ops.program[op]), trace.ops.name[op]
+        instruction = trace.programs.instruction(program, name)
+        if instruction is None:
+            placed = [(place_op_name(trace.ops.op_path[op], self._grouping), 1)]
+        else:
+            placed = self._placements[program].shares(name)
+        return DeviceOwner(
+            op=op,
+            shares=tuple(self._share(placement, weight, path) for placement, weight in placed),
+            category=device_category.device_category(instruction, trace.ops.kernel[op] or name),
+            control=instruction is not None and instruction.opcode in ("while", "conditional", "call"),
+        )
+
+    def _share(self, placed: Placement, weight: int, path: int) -> Share:
+        host_path, host_kind = self._paths.text[path], self._paths.kind[path]
+        inner = placed.path
+        if placed.kind == "function" and host_path and path in self._calls_one_program:
+            # An operation that calls one function needs no second name for it.
+            inner = inner.partition("/")[2]
+        if inner and placed.kind is not None:
+            full = join(host_path, inner)
+            return Share(full, placed.direction, placed.kind, placed.evidence, weight)
+        if host_path:
+            return Share(host_path, placed.direction, host_kind, "host", weight)
+        return Share(UNATTRIBUTED, placed.direction, "special", "none", weight)
 
 
 @dataclass

@@ -9,7 +9,8 @@ import numpy as np
 
 from rlscope_jax.attribution.host import HostActivity
 from rlscope_jax.attribution.placement import parse_function
-from rlscope_jax.attribution.runs import Dispatch, plain
+from rlscope_jax.attribution.runs import Dispatch
+from rlscope_jax.names import plain
 from rlscope_jax.xla_events.op_table import distinct
 from rlscope_jax.xla_events.trace import Runs, Trace
 

@@ -5,14 +5,24 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from rlscope_jax.names import join, parse_op_name
+from rlscope_jax.attribution.cost import cost
+from rlscope_jax.attribution.functions import FunctionPaths
+from rlscope_jax.names import join, parse_op_name, root_function
 from rlscope_jax.xla_events.hlo import HloModule, Instruction
 
 # In order of trust.
 EVIDENCE = ("mark", "annotation", "scope", "function", "split", "inherited", "host", "none")
 
+_KINDS = ("mark", "scope", "function")
+
 # Instructions that only pass values on: neither their own name nor their place says anything.
 _PLUMBING = frozenset({"parameter", "tuple", "get-tuple-element", "bitcast", "constant"})
+
+
+GROUPINGS = ("auto", "operation", "scope", "function")
+"""What names an operation: our marks, else scopes, else functions; or one of the three alone."""
+
+_LEAST_SHARE = 100  # a part below a hundredth of its fusion is given to the rest
 
 
 class Placement(NamedTuple):
@@ -22,7 +32,7 @@ class Placement(NamedTuple):
     direction: str | None
     evidence: str
     kind: str | None
-    """mark or scope: what kind of name the path was read from; None when nothing names it."""
+    """mark, scope or function: what kind of name the path was read from; None when nothing names it."""
 
 
 NOWHERE = Placement("", None, "none", None)
@@ -31,21 +41,38 @@ NOWHERE = Placement("", None, "none", None)
 class ModulePlacements:
     """Places the instructions of one program; each is worked out once, when asked for.
 
-    An instruction is placed by the mark in its op_name, else by its named scopes. One that XLA inserted
-    (no op_name, or a fragment) inherits: from the producers and consumers that it serves where these
-    agree on something within the owning while or call, else from that owner. An instruction with a whole
-    op_name and no scope was left undecorated on purpose: it is not given to a neighbour.
+    An instruction is placed by the mark in its op_name, else by its named scopes, else by the Python
+    functions it was traced in. One that XLA inserted (no op_name, or a fragment) inherits: from the
+    producers and consumers that it serves where these agree on something within the owning while or call,
+    else from that owner. An instruction with a whole op_name and no scope was left undecorated on purpose:
+    it is not given to a neighbour.
     """
 
-    def __init__(self, module: HloModule) -> None:
+    def __init__(self, module: HloModule, grouping: str = "auto") -> None:
         self._module = module
-        self._function = parse_function(module.name)
+        self._grouping = grouping
         self._placed: dict[int, Placement] = {}
+        fold = grouping != "function"
+        self._functions = FunctionPaths(module, parse_function(module.name), self._callers.get, fold)
 
-    def named(self, name: str) -> Placement:
-        """The placement of the instruction called `name`; `NOWHERE` when the module has none."""
+    @property
+    def function(self) -> str:
+        """The function the program was compiled from, by the user's name for it."""
+        return self._functions.root
+
+    def shares(self, name: str) -> list[tuple[Placement, int]]:
+        """The placements of the instruction called `name`, each with its weight, heaviest first.
+
+        Only a fusion has several: XLA puts instructions of several operations into one, and its time is
+        divided by what these instructions cost.
+        """
         index = self._module.by_name.get(name)
-        return NOWHERE if index is None else self._place(index)
+        if index is None:
+            return [(NOWHERE, 1)]
+        parts = self._parts(self._module.instructions[index])
+        if len(parts) < 2:
+            return [(self._place(index), 1)]
+        return [(place._replace(evidence="split"), weight) for place, weight in parts]
 
     @cached_property
     def root_mark(self) -> str | None:
@@ -74,29 +101,37 @@ class ModulePlacements:
         return owner._replace(evidence="inherited") if owner.kind else NOWHERE
 
     def _own(self, instruction: Instruction) -> Placement | None:
-        """What the op_name itself says; None when it says nothing."""
-        name = parse_op_name(instruction.op_name)
-        if name.marked:
+        """What the op_name and the stack of an instruction say; None when they say nothing."""
+        name = parse_op_name(instruction.op_name, every_scope=self._grouping == "scope")
+        by_name = name.path and self._grouping != "function"
+        if by_name and name.marked:
             outer = "" if name.rooted else self._owner(instruction.computation).path
             return Placement(join(outer, name.path), name.direction, "mark", "mark")
         if not name.rooted:
-            return self._fused(instruction)
-        if not name.path:
-            return NOWHERE._replace(direction=name.direction)
-        return Placement(name.path, name.direction, "scope", "scope")
+            parts = self._parts(instruction)
+            return parts[0][0]._replace(evidence="inherited") if parts and parts[0][0].kind else None
+        if by_name and self._grouping != "operation":
+            return Placement(name.path, name.direction, "scope", "scope")
+        if self._grouping in ("auto", "function"):
+            chain = self._functions.of(self._module.by_id[instruction.id]) or (self.function,)
+            return Placement("/".join(chain), name.direction, "function", "function")
+        return NOWHERE._replace(direction=name.direction)
 
-    def _fused(self, instruction: Instruction) -> Placement | None:
-        """A fusion without a name of its own takes the name most of its instructions carry."""
+    def _parts(self, instruction: Instruction) -> list[tuple[Placement, int]]:
+        """What the instructions of a fusion belong to, with the cost of each, heaviest first."""
         if instruction.opcode != "fusion":
-            return None
-        votes: dict[Placement, int] = {}
+            return []
+        costs: dict[Placement, int] = {}
         for member in self._members(instruction):
             name = parse_op_name(member.op_name)
-            if name.path and (name.marked or name.rooted):
-                kind = "mark" if name.marked else "scope"
-                place = Placement(name.path, name.direction, "inherited", kind)
-                votes[place] = votes.get(place, 0) + 1
-        return max(votes, key=votes.__getitem__) if votes else None
+            place = self._own(member) if name.rooted or name.marked else None
+            if place is not None:
+                costs[place] = costs.get(place, 0) + cost(member, self._module)
+        least = max(costs.values(), default=0) / _LEAST_SHARE
+        parts = [(place, weight) for place, weight in costs.items() if weight > least] or [
+            (place, 1) for place in costs
+        ]
+        return sorted(parts, key=lambda part: -part[1])
 
     def _members(self, instruction: Instruction) -> list[Instruction]:
         return [member for called in instruction.called for member in self._by_computation.get(called, [])]
@@ -117,7 +152,7 @@ class ModulePlacements:
         for place in found[1:]:
             common = _common(common, place.path)
         directions = {place.direction for place in found}
-        kind = "mark" if any(place.kind == "mark" for place in found) else "scope"
+        kind = next(kind for kind in _KINDS if any(place.kind == kind for place in found))
         direction = directions.pop() if len(directions) == 1 else None
         return Placement(common, direction, "inherited", kind) if common else None
 
@@ -165,13 +200,16 @@ class ModulePlacements:
         return users
 
 
-def place_op_name(op_name: str) -> Placement:
+def place_op_name(op_name: str, grouping: str = "auto") -> Placement:
     """The placement that an op_name gives by itself, for an op whose program's HLO is not at hand."""
-    name = parse_op_name(op_name)
-    if not name.path:
-        return NOWHERE._replace(direction=name.direction)
+    name = parse_op_name(op_name, every_scope=grouping == "scope")
     kind = "mark" if name.marked else "scope"
-    return Placement(name.path, name.direction, kind, kind)
+    if name.path and (grouping in ("auto", "scope") or (grouping == "operation" and name.marked)):
+        return Placement(name.path, name.direction, kind, kind)
+    function = root_function(op_name) if grouping in ("auto", "function") else ""
+    if function:
+        return Placement(function, name.direction, "function", "function")
+    return NOWHERE._replace(direction=name.direction)
 
 
 def parse_function(module_name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from rlscope_jax.attribution.host import HostActivity
 from rlscope_jax.attribution.placement import parse_function
+from rlscope_jax.names import plain
 from rlscope_jax.xla_events.trace import OpLine, Trace
 
 
@@ -141,8 +141,3 @@ def _tie(dispatch: Dispatch, run: int, taken: set[int]) -> None:
 
 def _same_function(function: str | None, module: str) -> bool:
     return function is None or plain(function) == plain(parse_function(module))
-
-
-def plain(name: str) -> str:
-    """A function's name as both a call and a module spell it: `<lambda>` is `jit__lambda`'s."""
-    return re.sub(r"[\W_]+", "_", name, flags=re.ASCII).strip("_")

@@ -14,6 +14,7 @@ from rlscope_jax.attribution.attribute import (
     UNATTRIBUTED,
     Attribution,
     HostPieces,
+    Share,
     host_pieces,
 )
 from rlscope_jax.breakdown.sweep import Cells, Lanes, joined, sweep
@@ -128,6 +129,9 @@ class _Rows:
             row.kind = kind
         return row
 
+    def _share_row(self, share: Share) -> Row:
+        return self._row(share.path, share.direction, share.kind)
+
     def _add_ancestors(self) -> None:
         """An operation met only through those nested in it still has a row: its total says what they took."""
         known = {path for path, _ in self._rows}
@@ -140,13 +144,15 @@ class _Rows:
 
     def _add_device(self, cells: Cells) -> None:
         for number, owner in enumerate(self._attribution.owners):
-            row = self._row(owner.path, owner.direction, owner.kind)
-            time = int(cells.device_self[number])
-            row.device_self += time
-            row.device_categories[owner.category] += time
-            row.evidence[owner.evidence] += time
-            row.device_only += int(cells.device_only[number])
-            row.overlap += int(cells.overlap[number])
+            times = [int(of[number]) for of in (cells.device_self, cells.device_only, cells.overlap)]
+            for divided in zip(*(owner.divide(time) for time in times), strict=True):
+                share, (own, device_only, overlap) = divided[0][0], (time for _, time in divided)
+                row = self._share_row(share)
+                row.device_self += own
+                row.device_categories[owner.category] += own
+                row.evidence[share.evidence] += own
+                row.device_only += device_only
+                row.overlap += overlap
 
     def _add_host(self, cells: Cells) -> None:
         for number in np.flatnonzero(cells.host_self.any(axis=1)):
@@ -158,8 +164,7 @@ class _Rows:
     def _host_row(self, number: int) -> Row:
         paths = self._attribution.paths
         if number > self._startup:
-            owner = self._attribution.owners[number - self._startup - 1]
-            return self._row(owner.path, owner.direction, owner.kind)
+            return self._share_row(self._attribution.owners[number - self._startup - 1].main)
         if number == self._startup:
             return self._row(STARTUP, None, "special")
         if number == 0:
@@ -172,7 +177,7 @@ class _Rows:
             counts = np.bincount(owner_of_event)
             for number in np.flatnonzero(counts).tolist():
                 owner, count = attribution.owners[number], counts[number]
-                row = self._row(owner.path, owner.direction, owner.kind)
+                row = self._share_row(owner.main)
                 row.device_ops += int(count)
                 if owner.category == device_category.HOST_CALL:
                     row.callbacks += int(count)
@@ -199,8 +204,7 @@ class _Rows:
             first = first[launch >= 0]
             latency = line.start[first] - self._trace.launches.start[line.launch[first]]
             for number in np.unique(owner[first]).tolist():
-                of_owner = self._attribution.owners[number]
-                row = self._row(of_owner.path, of_owner.direction, of_owner.kind)
+                row = self._share_row(self._attribution.owners[number].main)
                 mine = owner[first] == number
                 row.launches += int(mine.sum())
                 row.launch_latencies.append(latency[mine])

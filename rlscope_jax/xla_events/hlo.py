@@ -3,8 +3,9 @@
 They sit in plane `/host:metadata`, in a statistic "Hlo Proto" of each event metadata entry
 (openxla/xla `hlo.proto`): HloProto{hlo_module=1}; HloModuleProto{name=1, computations=3, id=5,
 entry_computation_id=6, stack_frame_index=17}; HloComputationProto{name=1, instructions=2, id=5, root_id=6};
-HloInstructionProto{name=1, opcode=2, metadata=7, custom_call_target=28, id=35, operand_ids=36,
-called_computation_ids=38}; OpMetadata{op_name=2, stack_frame_id=15}.
+HloInstructionProto{name=1, opcode=2, shape=3, metadata=7, custom_call_target=28, dot_dimension_numbers=30,
+id=35, operand_ids=36, called_computation_ids=38}; OpMetadata{op_name=2, stack_frame_id=15};
+ShapeProto{dimensions=3, tuple_shapes=4}.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from rlscope_jax.xla_events import wire
+from rlscope_jax.xla_events.stack_frames import Frame, StackFrames
 from rlscope_jax.xla_events.xspace import XSpace
 
 METADATA_PLANE = "/host:metadata"
@@ -32,6 +34,10 @@ class Instruction:
     called: list[int] = field(default_factory=list)
     stack_frame: int = 0
     custom_call_target: str = ""
+    shape: bytes = b""
+    """The ShapeProto; see `elements`."""
+    dot: bytes = b""
+    """The DotDimensionNumbers of a dot."""
 
 
 @dataclass
@@ -43,10 +49,15 @@ class HloModule:
     roots: dict[int, int]
     """Computation id -> id of its root instruction."""
     entry: int
+    frames: StackFrames = field(default_factory=StackFrames)
 
     def __post_init__(self) -> None:
         self.by_name = {instruction.name: index for index, instruction in enumerate(self.instructions)}
         self.by_id = {instruction.id: index for index, instruction in enumerate(self.instructions)}
+
+    def stack(self, instruction: Instruction) -> tuple[Frame, ...]:
+        """The Python calls in which an instruction was traced, outermost first."""
+        return self.frames.stack(instruction.stack_frame)
 
     def named(self, name: str) -> Instruction | None:
         """The instruction of that name."""
@@ -122,7 +133,7 @@ def as_program_id(value: object) -> int | None:
 
 
 def _module(content: bytes, start: int, end: int) -> HloModule:
-    name, entry, instructions, roots = "", 0, [], {}
+    name, entry, instructions, roots, frames = "", 0, [], {}, StackFrames()
     for number, wire_type, first, last in wire.fields(content, start, end):
         if number == 1 and wire_type == wire.BYTES:
             name = wire.text(content, first, last)
@@ -132,7 +143,9 @@ def _module(content: bytes, start: int, end: int) -> HloModule:
             instructions.extend(found)
         elif number == 6 and wire_type == wire.VARINT:
             entry = wire.signed(first)
-    return HloModule(name, instructions, roots, entry)
+        elif number == 17 and wire_type == wire.BYTES:
+            frames = StackFrames.read(content, first, last)
+    return HloModule(name, instructions, roots, entry, frames)
 
 
 def _computation(content: bytes, start: int, end: int) -> tuple[int, int, list[Instruction]]:
@@ -156,10 +169,14 @@ def _instruction(content: bytes, start: int, end: int) -> Instruction:
             instruction.name = wire.text(content, first, last)
         elif number == 2:
             instruction.opcode = wire.text(content, first, last)
+        elif number == 3 and wire_type == wire.BYTES:
+            instruction.shape = content[first:last]
         elif number == 7:
             _op_metadata(instruction, content, first, last)
         elif number == 28:
             instruction.custom_call_target = wire.text(content, first, last)
+        elif number == 30 and wire_type == wire.BYTES:
+            instruction.dot = content[first:last]
         elif number == 35:
             instruction.id = wire.signed(first)
         elif number == 36:
@@ -175,6 +192,27 @@ def _op_metadata(instruction: Instruction, content: bytes, start: int, end: int)
             instruction.op_name = wire.text(content, first, last)
         elif number == 15 and wire_type == wire.VARINT:
             instruction.stack_frame = first
+
+
+def dimensions(shape: bytes) -> list[int]:
+    """The sizes of an array's dimensions, out of its ShapeProto; of a tuple those of its first array."""
+    sizes: list[int] = []
+    for number, wire_type, first, last in wire.fields(shape, 0, len(shape)):
+        if number == 3:
+            sizes += _ids(shape, wire_type, first, last)
+        elif number == 4 and wire_type == wire.BYTES:
+            return dimensions(shape[first:last])
+    return sizes
+
+
+def contracted(dot: bytes) -> list[int]:
+    """Which dimensions of a dot's left operand are summed over, out of its DotDimensionNumbers."""
+    return [
+        index
+        for number, wire_type, first, last in wire.fields(dot, 0, len(dot))
+        if number == 1
+        for index in _ids(dot, wire_type, first, last)
+    ]
 
 
 def _ids(content: bytes, wire_type: int, start: int, end: int) -> list[int]:

@@ -1,0 +1,219 @@
+"""Which Python function an instruction came from, for programs that name nothing themselves.
+
+jax keeps with every instruction the Python stack in which it was traced. An instruction's path is the chain
+of the program's functions from the compiled one down: `train/_update_step/_env_step`. Three things mislead:
+
+- A function compiled on its own (`jit` within `jit`, all of `jax.random`) is traced once, and what it holds
+  keeps the stack of its first call, wherever it is called. The name of such an instruction says
+  `.../jit(_uniform)/...`: it is only believed as far as its surroundings agree.
+- Before jax 0.10 the body of a loop too, when two loops share it.
+- Stacks are cut to their innermost ten frames, and from jax 0.10 on repeat themselves at every loop.
+
+Surroundings are the while, call or conditional that runs the instruction, and the instructions beside it
+that are in no `jit` of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
+from pathlib import PurePath
+
+from rlscope_jax.names import call_nest, plain
+from rlscope_jax.xla_events.hlo import HloModule, Instruction
+from rlscope_jax.xla_events.stack_frames import Frame
+
+Chain = tuple[str, ...]
+
+# Code that calls the program's functions rather than being a part of the algorithm: never shown.
+_MACHINERY = frozenset({"jax", "jaxlib", "rlscope_jax", "functools.py", "contextlib.py", "runpy.py"})
+# Installed anywhere else than under these, a file is the user's own.
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_LIBRARIES = frozenset({"flax", "optax", "distrax", "brax", "gymnax", "chex", "mujoco"})
+_STANDARD = re.compile(r"python3(\.\d+)?t?")
+# Names that jax gives to what it compiles for want of the user's.
+_NAMELESS = frozenset({"", "fun", "lambda", "unnamed_wrapped_function", "wrapped", "wrapper", "f_pmapped"})
+
+
+def is_library(file: str) -> bool:
+    """Whether a file belongs to an installed package rather than to the program that was profiled."""
+    parts = PurePath(file).parts
+    return any(part in _INSTALLED or part in _LIBRARIES or _STANDARD.fullmatch(part) for part in parts[:-1])
+
+
+class FunctionPaths:
+    """The function chains of one program's instructions.
+
+    Args:
+        module: the program.
+        function: the name it was compiled under ("train").
+        caller: per computation, the index of the instruction that runs it; None for the entry.
+        fold: leave out the functions of libraries that a function of the program calls.
+    """
+
+    def __init__(
+        self, module: HloModule, function: str, caller: Callable[[int], int | None], fold: bool = True
+    ) -> None:
+        self._module, self._function, self._caller, self._fold = module, function, caller, fold
+        self._found: dict[int, Chain] = {}
+        self._chains: dict[int, Chain] = {}
+
+    def of(self, index: int) -> Chain:
+        """The chain of an instruction, outermost function first; empty when no frame is known."""
+        if index not in self._found:
+            self._found[index] = ()  # ends a cycle, should a damaged module hold one
+            self._found[index] = self._work_out(self._module.instructions[index])
+        return self._found[index]
+
+    @cached_property
+    def root(self) -> str:
+        """The compiled function, by the user's name for it."""
+        return self._root[1]
+
+    def _work_out(self, instruction: Instruction) -> Chain:
+        own = self._chain(instruction)
+        if not own:
+            return ()
+        around = self._around(instruction.computation)
+        nest = call_nest(instruction.op_name)
+        beside = self._beside.get((instruction.computation, nest.loops))
+        if not nest.functions:
+            return own if beside is None else _moved(own, beside, around)
+        region = around if beside is None else _moved(beside, beside, around)
+        if own[: len(region)] == region and self._all_known(own, nest.functions):
+            return own
+        if own[: len(region)] == region:
+            return self._as_far_as_known(own, len(region))
+        inner = [place for place, name in enumerate(own) if plain(name) in nest.functions]
+        return region + own[inner[0] :] if inner else region
+
+    def _around(self, computation: int) -> Chain:
+        """The chain of what runs this computation."""
+        caller = self._caller(computation)
+        return (self.root,) if caller is None else self.of(caller) or self._around_caller(caller)
+
+    def _around_caller(self, caller: int) -> Chain:
+        instruction = self._module.instructions[caller]
+        return (self.root,) if instruction.computation == self._module.entry else ()
+
+    @staticmethod
+    def _all_known(own: Chain, functions: frozenset[str]) -> bool:
+        """Whether every function compiled on its own is one of the program's, so that its stack is too."""
+        return functions <= {plain(name) for name in own}
+
+    def _as_far_as_known(self, own: Chain, length: int) -> Chain:
+        """Follow a chain for as long as its calls are seen elsewhere, where stacks can be believed."""
+        while length < len(own) and own[length - 1 : length + 1] in self._calls:
+            length += 1
+        return own[:length]
+
+    @cached_property
+    def _beside(self) -> dict[tuple[int, tuple[str, ...]], Chain]:
+        """What the believable instructions of one loop nest of one computation have in common."""
+        shared: dict[tuple[int, tuple[str, ...]], Chain] = {}
+        for instruction in self._module.instructions:
+            nest = call_nest(instruction.op_name)
+            chain = self._chain(instruction)
+            if chain and not nest.functions:
+                key = instruction.computation, nest.loops
+                shared[key] = _common(shared[key], chain) if key in shared else chain
+        return shared
+
+    @cached_property
+    def _calls(self) -> set[Chain]:
+        """(caller, callee) of every call that a believable stack shows."""
+        calls: set[Chain] = set()
+        for instruction in self._module.instructions:
+            chain = self._chain(instruction)
+            if self._all_known(chain, call_nest(instruction.op_name).functions):
+                calls.update(pairwise(chain))
+        return calls
+
+    def _chain(self, instruction: Instruction) -> Chain:
+        frame = instruction.stack_frame
+        if frame not in self._chains:
+            self._chains[frame] = self._read(frame)
+        return self._chains[frame]
+
+    def _read(self, frame: int) -> Chain:
+        if frame == 0:
+            return ()
+        depth, root = self._root
+        frames = _frames(self._module.frames.stack(frame))
+        named = [place for place, call in enumerate(frames) if _is(call, self._function)]
+        below = named[0] + 1 if named else depth
+        chain = [root]
+        own_code = 0 < below <= len(frames) and not is_library(frames[below - 1].file)
+        for call in frames[below:]:
+            library = is_library(call.file)
+            if self._fold and library and own_code:
+                continue
+            own_code |= not library
+            name = _short(call)
+            if name in chain:  # a stack that repeats itself, or a recursion, which is shown once
+                del chain[chain.index(name) + 1 :]
+            else:
+                chain.append(name)
+        return tuple(chain)
+
+    @cached_property
+    def _root(self) -> tuple[int, str]:
+        """How many frames stand above the compiled function, and its name.
+
+        Where it has none of its own, it is the innermost function that every stack shares.
+        """
+        stacks = {frame: _frames(self._module.frames.stack(frame)) for frame in self._used_frames}
+        named = [call for stack in stacks.values() for call in stack if _is(call, self._function)]
+        if named:
+            return 0, _short(named[0])
+        chains = {tuple(_short(call) for call in stack) for stack in stacks.values() if stack}
+        shared = min(chains, key=len, default=())
+        for chain in chains:
+            shared = _common(shared, chain)
+        if plain(self._function) in _NAMELESS or len(chains) > 1:
+            return len(shared), shared[-1] if shared else self._function
+        # One stack for all: a program of jax's own, compiled at the first of many calls.
+        return len(shared), self._function
+
+    @cached_property
+    def _used_frames(self) -> set[int]:
+        return {
+            instruction.stack_frame
+            for instruction in self._module.instructions
+            if instruction.stack_frame and not call_nest(instruction.op_name).functions
+        }
+
+
+def _frames(stack: tuple[Frame, ...]) -> list[Frame]:
+    """A stack without the machinery."""
+    return [call for call in stack if not _MACHINERY.intersection(PurePath(call.file).parts)]
+
+
+def _is(call: Frame, function: str) -> bool:
+    name = call.function.rpartition("<locals>.")[2]
+    return plain(function) in (plain(name), plain(name.rpartition(".")[2]))
+
+
+def _short(call: Frame) -> str:
+    """A qualified name without the functions it is defined in; a lambda has its line for a name."""
+    name = call.function.rpartition("<locals>.")[2].replace("/", "_")
+    return f"<lambda:{call.line}>" if name.endswith("<lambda>") else name or "<unknown>"
+
+
+def _moved(own: Chain, beside: Chain, around: Chain) -> Chain:
+    """A chain with a stale beginning, of a body that two loops share, put under the loop that runs it."""
+    agrees = own[: len(around)] == around or around[: len(own)] == own
+    if agrees or len(beside) <= len(_common(beside, around)):
+        return own
+    return (*around, *own[len(beside) - 1 :])
+
+
+def _common(left: Chain, right: Chain) -> Chain:
+    length = 0
+    for a, b in zip(left, right, strict=False):
+        if a != b:
+            break
+        length += 1
+    return left[:length]
