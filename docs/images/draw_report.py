@@ -14,7 +14,7 @@ from rlscope_jax.reporters.terminal import WIDTH, render
 # rich's frame names fonts by address; the picture must fetch nothing.
 FRAME = re.sub(r"@font-face \{\{.*?\}\}", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL).replace("Fira Code, ", "")
 
-console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False)
+console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True)
 render(load(sys.argv[1]), console)
 console.save_svg(
     str(Path(__file__).with_name("report.svg")),

@@ -16,8 +16,9 @@ that are in no `jit` of their own.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import PurePath
 
@@ -33,6 +34,7 @@ _MACHINERY = frozenset({"jax", "jaxlib", "rlscope_jax", "functools.py", "context
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _LIBRARIES = frozenset({"flax", "optax", "distrax", "brax", "gymnax", "chex", "mujoco"})
 _STANDARD = re.compile(r"python3(\.\d+)?t?")
+_NEARLY_ALL = 0.9  # stacks may be cut short, and constants keep that of where they were made
 # Names that jax gives to what it compiles for want of the user's.
 _NAMELESS = frozenset({"", "fun", "lambda", "unnamed_wrapped_function", "wrapped", "wrapper", "f_pmapped"})
 
@@ -86,7 +88,9 @@ class FunctionPaths:
             return own
         if own[: len(region)] == region:
             return self._as_far_as_known(own, len(region))
-        inner = [place for place, name in enumerate(own) if plain(name) in nest.functions]
+        inner = [
+            place for place, name in enumerate(own) if plain(name) in nest.functions and name not in region
+        ]
         return region + own[inner[0] :] if inner else region
 
     def _around(self, computation: int) -> Chain:
@@ -140,12 +144,13 @@ class FunctionPaths:
     def _read(self, frame: int) -> Chain:
         if frame == 0:
             return ()
-        depth, root = self._root
+        above, root = self._root
         frames = _frames(self._module.frames.stack(frame))
         named = [place for place, call in enumerate(frames) if _is(call, self._function)]
-        below = named[0] + 1 if named else depth
+        outer = tuple(_short(call) for call in frames[: len(above)])
+        below = named[0] + 1 if named else len(above) if outer == above else 0
         chain = [root]
-        own_code = 0 < below <= len(frames) and not is_library(frames[below - 1].file)
+        own_code = below > 0 and not is_library(frames[below - 1].file)
         for call in frames[below:]:
             library = is_library(call.file)
             if self._fold and library and own_code:
@@ -159,23 +164,18 @@ class FunctionPaths:
         return tuple(chain)
 
     @cached_property
-    def _root(self) -> tuple[int, str]:
-        """How many frames stand above the compiled function, and its name.
-
-        Where it has none of its own, it is the innermost function that every stack shares.
-        """
+    def _root(self) -> tuple[Chain, str]:
+        """The functions down to the compiled one, where its name is not among them, and its name."""
         stacks = {frame: _frames(self._module.frames.stack(frame)) for frame in self._used_frames}
         named = [call for stack in stacks.values() for call in stack if _is(call, self._function)]
         if named:
-            return 0, _short(named[0])
+            return (), _short(named[0])
         chains = {tuple(_short(call) for call in stack) for stack in stacks.values() if stack}
-        shared = min(chains, key=len, default=())
-        for chain in chains:
-            shared = _common(shared, chain)
-        if plain(self._function) in _NAMELESS or len(chains) > 1:
-            return len(shared), shared[-1] if shared else self._function
+        shared = _shared_by_most(chains)
+        if shared and (plain(self._function) in _NAMELESS or len(chains) > 1):
+            return shared, shared[-1]
         # One stack for all: a program of jax's own, compiled at the first of many calls.
-        return len(shared), self._function
+        return shared, self._function
 
     @cached_property
     def _used_frames(self) -> set[int]:
@@ -200,6 +200,20 @@ def _short(call: Frame) -> str:
     """A qualified name without the functions it is defined in; a lambda has its line for a name."""
     name = call.function.rpartition("<locals>.")[2].replace("/", "_")
     return f"<lambda:{call.line}>" if name.endswith("<lambda>") else name or "<unknown>"
+
+
+def _shared_by_most(chains: set[Chain]) -> Chain:
+    """The shortest of the chains with which nearly all others begin; else the beginning they share.
+
+    Some instruction stands in the compiled function itself, be it the loop that holds all others; what called
+    it, outside the program, has none.
+    """
+    outermost = Counter(chain[0] for chain in chains)
+    whole = [chain for chain in chains if chain[0] == outermost.most_common(1)[0][0]]  # not cut short
+    for candidate in sorted(whole, key=len):
+        if sum(chain[: len(candidate)] == candidate for chain in whole) >= _NEARLY_ALL * len(whole):
+            return candidate
+    return reduce(_common, whole, whole[0] if whole else ())
 
 
 def _moved(own: Chain, beside: Chain, around: Chain) -> Chain:

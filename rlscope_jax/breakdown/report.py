@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from rlscope_jax.names import STEP_NAME
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
 from rlscope_jax.xla_events.sessions import Session
 from rlscope_jax.xla_events.trace import Step, Trace
+
+if TYPE_CHECKING:
+    import pandas
 
 SCHEMA = "rlscope_jax.report/1"
 
@@ -113,6 +116,21 @@ class Report:
     def to_json(self) -> str:
         """The report as JSON text."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The operations as a table, one row each; times in ns.
+
+        Raises:
+            RlscopeError: pandas is not installed.
+        """
+        from rlscope_jax.reporters.frame import to_pandas
+
+        return to_pandas(self)
+
+    def _repr_html_(self) -> str:
+        from rlscope_jax.reporters.notebook import to_html
+
+        return to_html(self)
 
     def _files(self) -> list[dict[str, Any]]:
         return [

@@ -6,6 +6,8 @@ import argparse
 import gc
 import sys
 
+from rlscope_jax.errors import RlscopeError
+
 
 class ReportCommand:
     """Show where the time of each operation went.
@@ -20,6 +22,21 @@ class ReportCommand:
         """Declare the verb's options."""
         parser.add_argument("logdir", metavar="LOGDIR", help="where the profile was recorded")
         parser.add_argument("--session", metavar="NAME", help="a session other than the newest")
+        parser.add_argument(
+            "--group",
+            choices=("auto", "operation", "scope", "function"),
+            default="auto",
+            help="what names an operation: marks and annotations, scopes, or Python functions; "
+            "auto takes the first of these that an op has",
+        )
+        parser.add_argument(
+            "--sort",
+            choices=("wall", "device", "host", "name"),
+            default="wall",
+            help="order rows by wall time, device or host self time, or name",
+        )
+        parser.add_argument("--top", metavar="N", type=_positive, help="show only the N heaviest rows")
+        parser.add_argument("--process", metavar="N", type=int, help="show only this process of several")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def run(self, options: argparse.Namespace) -> int:
@@ -34,11 +51,22 @@ class ReportCommand:
         from rlscope_jax.reporters.progress import late_progress
 
         with late_progress("reading") as tell:
-            report = load(options.logdir, options.session, progress=tell)
+            report = load(options.logdir, options.session, progress=tell, group=options.group)
         if options.json:
             sys.stdout.write(report.to_json() + "\n")
             return 0
         from rlscope_jax.reporters.terminal import render
 
-        render(report)
+        processes = len(report.processes)
+        if options.process is not None and not 0 <= options.process < processes:
+            numbers = f"0 to {processes - 1}" if processes > 1 else "0 only"
+            raise RlscopeError(f"--process {options.process}: this session has processes {numbers}")
+        render(report, sort=options.sort, top=options.top, process=options.process)
         return 0
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number

@@ -1,4 +1,4 @@
-"""The report as a table for a terminal of 100 columns."""
+"""The report as a table for a terminal."""
 
 from __future__ import annotations
 
@@ -9,23 +9,43 @@ from rich.markup import escape
 from rich.table import Table
 
 from rlscope_jax.breakdown.report import Report
+from rlscope_jax.reporters.columns import columns_that_fit
+from rlscope_jax.reporters.rows import Rows, select
+from rlscope_jax.reporters.units import duration, unit_of
 
-WIDTH = 100
-_ARROWS = {None: "", "forward": " →", "recompute": " ↻", "backward": " ←"}  # in the order shown
+WIDTH = 110
+ARROWS = {None: "", "forward": " →", "recompute": " ↻", "backward": " ←"}
 
 
-def render(report: Report, console: Console | None = None) -> None:
-    """Print the report: first whether the capture can be believed, then where the time went."""
+def render(
+    report: Report,
+    console: Console | None = None,
+    sort: str = "wall",
+    top: int | None = None,
+    process: int | None = None,
+) -> None:
+    """Print the report: first whether the capture can be believed, then where the time went.
+
+    Args:
+        report: what to show.
+        console: where to; the terminal if None.
+        sort: what orders the rows, one of `rows.SORTS`.
+        top: how many rows to show; None for all that matter.
+        process: the only process to show, by its number.
+    """
     data = report.to_dict()
     console = console or Console(highlight=False)
     if console.width > WIDTH or not console.is_terminal:
         console.width = WIDTH
     _header(data, console)
     _health(data["health"], console)
-    scale, unit = _unit(data["totals"]["wall"]["raw"])
-    console.print(_table(data, scale, unit))
+    rows = select(data, sort, top, process)
+    scale, unit = unit_of(data["totals"]["wall"]["raw"])
+    console.print(_table(data, rows, console.width, scale, unit))
+    if rows.left_out:
+        console.print(f"[dim]{rows.left_out} more rows, {rows.left_out_share:.1f} % of the wall time[/dim]")
     console.print(
-        "[dim]wall: the window's time, each instant given to one operation; dev self: summed over lines; "
+        "[dim]wall: the window's time, each instant given to one operation; device: summed over lines\n"
         "→ forward ← backward ↻ recompute[/dim]"
     )
 
@@ -36,14 +56,14 @@ def _header(data: dict[str, Any], console: Console) -> None:
     where = f"{data['session']['logdir']} · {data['session']['name']}"
     console.print(f"[bold]{escape(where)}[/bold]", soft_wrap=True)
     parts = [
-        f"window {_time(window['wall_ns'])}",
+        f"window {duration(window['wall_ns'])}",
         _steps(window, data["steps"]["wall"]),
         f"{counts['device_ops']:,} device ops",
         f"{counts['dispatches']:,} dispatches",
         f"{counts['compiles']:,} compiles",
         f"jax {environment['jax'] or 'unknown'}, {environment['platform']}",
     ]
-    console.print(" · ".join(parts))
+    console.print(" · ".join(parts), soft_wrap=True)
     if not wall:
         return
     totals = data["totals"]
@@ -62,7 +82,7 @@ def _header(data: dict[str, Any], console: Console) -> None:
 def _steps(window: dict[str, Any], steps: dict[str, Any] | None) -> str:
     if not window["steps"] or steps is None:
         return "no steps marked"
-    return f"{window['steps']} steps of {_time(steps['median']['raw'])}"
+    return f"{window['steps']} steps of {duration(steps['median']['raw'])}"
 
 
 def _health(health: dict[str, Any], console: Console) -> None:
@@ -71,104 +91,30 @@ def _health(health: dict[str, Any], console: Console) -> None:
         console.print(f"  [dim]{problem['code']} – {escape(problem['hint'])}[/dim]")
 
 
-def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
-    table.add_column("operation", overflow="fold", min_width=24, ratio=1)
-    for header in (
-        f"wall\n{unit}", "wall\n%", f"dev self\n{unit}", f"dev total\n{unit}", f"host only\n{unit}",
-        "ops\n#", "disp.\n#", "evidence\n",
-    ):  # fmt: skip
-        table.add_column(header, justify="left" if header.startswith("evidence") else "right", no_wrap=True)
-    wall = data["totals"]["wall"]["raw"]
+def _table(data: dict[str, Any], rows: Rows, width: int, scale: float, unit: str) -> Table:
+    columns = columns_that_fit(data, width)
+    room = width - sum(column.width + 1 for column in columns)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 0, 0, 1))
+    table.add_column("operation", width=room, no_wrap=True)
+    for column in columns:
+        title = f"{column.title}\n{unit if column.is_time else column.unit}"
+        table.add_column(title, justify=column.justify, no_wrap=True, width=column.width)
     hosts = data["session"]["hosts"]
     process = None
-    for row in _ordered([row for row in data["operations"] if _says_something(row)]):
+    for row in rows.shown:
         if len(hosts) > 1 and row["process"] != process:
             process = row["process"]
             table.add_row(f"[italic]{escape(hosts[process])}[/italic]")
-        depth = row["path"].count("/")
-        name = "  " * depth + row["path"].rsplit("/", 1)[-1] + _ARROWS[row["direction"]]
-        own = _wall(row)
-        table.add_row(
-            escape(name),
-            _cell(own, scale),
-            f"{100 * own / wall:.1f}" if wall else "",
-            _cell(row["device"]["self"]["raw"], scale),
-            _cell(row["device"]["total"]["raw"], scale),
-            _cell(row["wall"]["host_only"]["raw"], scale),
-            _count(row["device"]["ops"]),
-            _count(row["host"]["dispatches"]),
-            _evidence(row),
-        )
+        table.add_row(escape(_name(row, room)), *(column.of_row(row, data, scale) for column in columns))
     table.add_section()
-    totals = data["totals"]
-    table.add_row(
-        "total",
-        _cell(wall, scale),
-        "100.0" if wall else "",
-        _cell(totals["device_self"]["raw"], scale),
-        "",
-        _cell(totals["host_only"]["raw"], scale),
-        _count(data["counts"]["device_ops"]),
-        _count(data["counts"]["dispatches"]),
-        "",
-        style="bold",
-    )
+    table.add_row("total", *(column.of_total(data, scale) for column in columns), style="bold")
     return table
 
 
-def _ordered(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Parents before children, siblings by the wall time they and their children took; specials last."""
-    weight: dict[tuple[str, ...], int] = {}
-    for row in operations:
-        parts = tuple(row["path"].split("/"))
-        for depth in range(1, len(parts) + 1):
-            weight[parts[:depth]] = weight.get(parts[:depth], 0) + _wall(row)
-
-    def place(row: dict[str, Any]) -> tuple:
-        parts = tuple(row["path"].split("/"))
-        branch = [(-weight[parts[:depth]], parts[depth - 1]) for depth in range(1, len(parts) + 1)]
-        return row["process"], row["path"].startswith("("), branch, list(_ARROWS).index(row["direction"])
-
-    return sorted(operations, key=place)
-
-
-def _says_something(row: dict[str, Any]) -> bool:
-    host = row["host"]
-    counts = row["device"]["ops"] + host["dispatches"] + host["compiles"] + host["syncs"] + host["callbacks"]
-    return bool(_wall(row) or row["device"]["total"]["raw"] or counts)
-
-
-def _wall(row: dict[str, Any]) -> int:
-    return sum(row["wall"][cell]["raw"] for cell in ("device_only", "overlap", "host_only", "idle"))
-
-
-def _evidence(row: dict[str, Any]) -> str:
-    if not row["evidence"]:
-        return "" if row["kind"] == "special" else row["kind"]
-    best, share = max(row["evidence"].items(), key=lambda item: item[1])
-    return best if share > 0.995 else f"{best} {100 * share:.0f} %"
-
-
-def _unit(nanoseconds: int) -> tuple[float, str]:
-    for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
-        if nanoseconds >= 10 * scale:
-            return scale, unit
-    return 1e3, "us"
-
-
-def _cell(nanoseconds: int | None, scale: float) -> str:
-    if nanoseconds is None:
-        return "no data"
-    return f"{nanoseconds / scale:,.2f}" if nanoseconds else "·"
-
-
-def _count(number: int) -> str:
-    if number >= 100_000:
-        return f"{number / 1000:,.0f}k" if number < 10_000_000 else f"{number / 1e6:,.1f}M"
-    return f"{number:,}" if number else "·"
-
-
-def _time(nanoseconds: int) -> str:
-    scale, unit = _unit(nanoseconds)
-    return f"{nanoseconds / scale:,.2f} {unit}"
+def _name(row: dict[str, Any], room: int) -> str:
+    """The row's name, indented; what has no room is left out of its middle, for ends tell names apart."""
+    name = "  " * row["path"].count("/") + row["path"].rsplit("/", 1)[-1] + ARROWS[row["direction"]]
+    if len(name) <= room:
+        return name
+    tail = (room - 1) // 3
+    return f"{name[: room - 1 - tail]}…{name[-tail:]}"

@@ -1,0 +1,31 @@
+"""Times and counts in words."""
+
+from __future__ import annotations
+
+
+def unit_of(nanoseconds: int) -> tuple[float, str]:
+    """(nanoseconds in it, name) of the unit to show a time and its parts in."""
+    for scale, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if nanoseconds >= 10 * scale:
+            return scale, unit
+    return 1e3, "us"
+
+
+def duration(nanoseconds: int) -> str:
+    """A time with its unit: "12.34 ms"."""
+    scale, unit = unit_of(nanoseconds)
+    return f"{nanoseconds / scale:,.2f} {unit}"
+
+
+def cell(nanoseconds: int | None, scale: float) -> str:
+    """A time for a table: a dot for nothing, and in words what is not known."""
+    if nanoseconds is None:
+        return "no data"
+    return f"{nanoseconds / scale:,.2f}" if nanoseconds else "·"
+
+
+def count(number: int) -> str:
+    """A count for a table."""
+    if number >= 100_000:
+        return f"{number / 1000:,.0f}k" if number < 10_000_000 else f"{number / 1e6:,.1f}M"
+    return f"{number:,}" if number else "·"
