@@ -146,9 +146,9 @@ class FunctionPaths:
             return ()
         above, root = self._root
         frames = _frames(self._module.frames.stack(frame))
-        named = [place for place, call in enumerate(frames) if _is(call, self._function)]
-        outer = tuple(_short(call) for call in frames[: len(above)])
-        below = named[0] + 1 if named else len(above) if outer == above else 0
+        below = len(above)
+        if tuple(_short(call) for call in frames[:below]) != above:  # a stack that was cut short
+            below = next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), 0)
         chain = [root]
         own_code = below > 0 and not is_library(frames[below - 1].file)
         for call in frames[below:]:
@@ -165,13 +165,15 @@ class FunctionPaths:
 
     @cached_property
     def _root(self) -> tuple[Chain, str]:
-        """The functions down to the compiled one, where its name is not among them, and its name."""
-        stacks = {frame: _frames(self._module.frames.stack(frame)) for frame in self._used_frames}
-        named = [call for stack in stacks.values() for call in stack if _is(call, self._function)]
-        if named:
-            return (), _short(named[0])
-        chains = {tuple(_short(call) for call in stack) for stack in stacks.values() if stack}
-        shared = _shared_by_most(chains)
+        """The functions from the outermost down to the compiled one, and the name of that."""
+        stacks = [_frames(self._module.frames.stack(frame)) for frame in self._used_frames]
+        stacks = [stack for stack in stacks if any(_is(call, self._function) for call in stack)] or stacks
+        chains = {tuple(_short(call) for call in stack): stack for stack in stacks if stack}
+        shared = _shared_by_most(set(chains))
+        beginning = next((stack for chain, stack in chains.items() if chain[: len(shared)] == shared), [])
+        for depth in range(len(shared), 0, -1):
+            if _is(beginning[depth - 1], self._function):
+                return shared[:depth], shared[depth - 1]
         if shared and (plain(self._function) in _NAMELESS or len(chains) > 1):
             return shared, shared[-1]
         # One stack for all: a program of jax's own, compiled at the first of many calls.

@@ -137,6 +137,16 @@ def test_a_lambda_is_named_by_its_line():
     assert program.path("a") == "<lambda:2>/loss"
 
 
+def test_the_compiled_lambda_is_not_one_that_called_it():
+    outer = ["<module>", "<lambda>", "main", "main.<locals>.<lambda>"]
+    program = (
+        Program("jit__lambda")
+        .add("a", "jit(<lambda>)/mul", *outer)
+        .add("b", "jit(<lambda>)/mul", *outer, "f")
+    )
+    assert program.path("b") == "<lambda:4>/f"
+
+
 def test_what_jax_compiles_under_a_name_of_its_own_is_named_after_the_users():
     """pmap of jax 0.10 compiles everything as `_fun`."""
     program = Program("jit__fun")
