@@ -192,3 +192,38 @@ def test_a_program_with_nothing_to_do_is_no_window_closed_early(tmp_path):
         for _ in range(3):
             profiler.step(something(nothing(X)))
     assert load(tmp_path).to_dict()["health"]["verdict"] == "ok"
+
+
+def test_nearly_all_time_of_a_program_of_known_owners_is_placed_right(tmp_path):
+    """Each segment computes what no other does, so an op's own instructions tell whose it is."""
+    owner_of = {"sine": "a", "dot": "a", "tanh": "b", "power": "b", "sort": "segments"}
+
+    def body(x, _):
+        with operation("a"):
+            x = jnp.sin(x @ x)
+        x = jnp.sort(x)  # undecorated on purpose
+        with operation("b"):
+            x = jnp.tanh(x) ** 1.5
+        return x, x.sum()
+
+    def segments(x):
+        return jax.lax.scan(body, x, None, length=50)
+
+    run = jax.jit(segments)
+    jax.block_until_ready(run(X))
+    with profile(tmp_path) as profiler:
+        profiler.step(run(X))
+    (process,) = load(tmp_path).processes
+    trace, times = process.trace, process.table.cells.device_self
+    told, right = 0, 0
+    for owner, taken in zip(process.attribution.owners, times.tolist(), strict=True):
+        module = trace.programs.module(int(trace.ops.program[owner.op]))
+        instruction = module.named(trace.ops.name[owner.op])
+        inner = [i for i in module.instructions if i.computation in instruction.called]
+        truth = {owner_of[i.opcode] for i in (instruction, *inner) if i.opcode in owner_of}
+        if len(truth) == 1 and instruction.opcode not in ("while", "call"):
+            told += taken
+            path = truth.pop()
+            right += sum(part for share, part in owner.divide(taken) if share.path.split("/")[0] == path)
+    assert told > 0.5 * times.sum()
+    assert right >= 0.95 * told

@@ -200,4 +200,4 @@ def test_the_terminal_table_fits_and_closes(shared, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 110
     assert any(line.startswith("total") and "100.0" in line for line in lines)
-    assert any("dev self" in line for line in lines)
+    assert any("with below" in line for line in lines)
