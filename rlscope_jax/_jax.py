@@ -40,6 +40,15 @@ except ImportError:  # pragma: no cover - only on a jax that moved it
     device_put_replicated = None
 
 
+try:  # Asking a public function (`jax.devices`) would start the backend.
+    from jax._src.xla_bridge import backends_are_initialized as backend_is_up
+except ImportError:  # pragma: no cover - only on a jax that moved it
+
+    def backend_is_up() -> bool:
+        """Whether the process has a backend already."""
+        return True
+
+
 def is_tracing() -> bool:
     """Whether the calling code is being traced (jit, grad, vmap, scan, ...) rather than run."""
     return not _trace_state_clean()

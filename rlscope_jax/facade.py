@@ -53,9 +53,14 @@ def _tell_hosts_apart(traces: list[Trace]) -> None:
     """Two processes of one host, or of unnamed ones, must not share their devices' ids."""
     hosts = Counter(trace.host for trace in traces)
     for number, trace in enumerate(traces):
-        if hosts[trace.host] > 1:
-            for device in trace.devices:
-                device.id = f"{trace.host}#{number}/{device.id.rpartition('/')[2]}"
+        label = trace.host
+        while hosts[label] > 1 or (label != trace.host and label in hosts):
+            label = f"{label}#{number}"
+        taken: set[str] = set()
+        for place, device in enumerate(trace.devices):
+            own = label + device.id.removeprefix(trace.host)
+            device.id = f"{own}#{place}" if own in taken else own
+            taken.add(device.id)
 
 
 def _process(path: Path, session: Session, group: str, progress: Callable[[float], None]) -> Process:

@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 _COLORS = {"ok": "green", "warning": "yellow", "failed": "red"}
 
@@ -40,7 +39,8 @@ class DoctorCommand:
 
     def run(self, options: argparse.Namespace) -> int:
         """Print what was found; returns 1 when something failed."""
-        found = check_capture(options.logdir, options.session) if options.logdir else check_installation()
+        here = options.logdir is None
+        found = check_installation() if here else check_capture(options.logdir, options.session)
         from rich.console import Console
         from rich.markup import escape
 
@@ -152,14 +152,15 @@ def _profiler() -> Finding:
 
 
 def _numba_cache() -> Finding:
-    from rlscope_jax.xla_events import events
+    from rlscope_jax.xla_events import compiled, events
 
-    kept = events.decode_events.stats.cache_path
-    place = Path(kept or "no directory")
-    if kept and os.access(place if place.exists() else place.parent, os.W_OK):
-        return Finding("numba cache", "ok", str(place))
+    place = compiled.cache_directory(events.decode_events)
     hint = "every report compiles anew, for some seconds; set NUMBA_CACHE_DIR to a directory you may write"
-    return Finding("numba cache", "warning", f"{place} cannot be written", hint)
+    if place is None:
+        return Finding("numba cache", "warning", "compiled code is not kept", hint)
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        return Finding("numba cache", "warning", f"{place} cannot be written", hint)
+    return Finding("numba cache", "ok", str(place))
 
 
 def _tensorboard() -> Finding:

@@ -6,6 +6,8 @@ An op event carries `hlo_op`, `program_id` and (jax >= 0.8) `run_id`, `device_or
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 
 from rlscope_jax.xla_events.hlo import Programs
@@ -19,13 +21,12 @@ from rlscope_jax.xla_events.xspace import XSpace
 
 def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
     """Make a `Trace` of a profile whose device is the CPU."""
-    plane = space.plane(HOST_PLANE)
     host = space.hostnames[0] if space.hostnames else "host"
     table = OpTable()
     trace = Trace(host=host, programs=programs)
     pending: list[tuple[OpLine, int, int]] = []  # an op line, the device ordinal, its place in the table
     inline: list[tuple[HostThread, int]] = []
-    for line in plane.read_lines() if plane is not None else ():
+    for line in chain.from_iterable(plane.read_lines() for plane in space.named(HOST_PLANE)):
         kinds = _kinds(line, table)
         place = table.add(kinds)
         is_op = kinds.name >= 0

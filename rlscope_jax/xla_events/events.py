@@ -22,6 +22,7 @@ IGNORED, IS_PRODUCER, IS_CONSUMER, IS_CORRELATION = -1, -2, -3, -4
 _EVENT_TAG = 4 << 3 | 2
 _STAT_TAG = 4 << 3 | 2  # an event's statistics have the number that a line's events have
 _MOST_DENSE = 1 << 20
+_FLOW_BITS = np.int64(2**63 - 1)  # on TPU a flow's id is a 64-bit hash: a negative one would read as none
 
 
 class Columns(NamedTuple):
@@ -36,9 +37,9 @@ class Columns(NamedTuple):
     row: np.ndarray
     """int32[events]: number of the row of statistics."""
     produces: np.ndarray
-    """int64[events]: flow id the event starts, or -1."""
+    """int64[events]: flow id the event starts, its lower 63 bits, or -1."""
     consumes: np.ndarray
-    """int64[events]: flow id the event ends, or -1."""
+    """int64[events]: flow id the event ends, its lower 63 bits, or -1."""
     correlation: np.ndarray
     """int64[events] or empty: correlation id, or -1."""
 
@@ -135,9 +136,9 @@ def decode_events(buffer, start, end, slots, names, columns, kept, rows, used, v
                     kind_now[slot] = kind
                 elif kind == INTEGER:
                     if slot == IS_PRODUCER:
-                        produces = number
+                        produces = number & _FLOW_BITS
                     elif slot == IS_CONSUMER:
-                        consumes = number
+                        consumes = number & _FLOW_BITS
                     elif slot == IS_CORRELATION:
                         correlation = number
         if not timed:

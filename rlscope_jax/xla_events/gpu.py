@@ -8,6 +8,7 @@ is junk on ROCm). With command buffers the kernels of a captured graph may carry
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 import numpy as np
 
@@ -62,8 +63,7 @@ def read_gpu_trace(space: XSpace, programs: Programs) -> Trace:
                 launch=launch[order],
             )
         )
-    host_plane = space.plane(HOST_PLANE)
-    for line in host_plane.lines if host_plane is not None else []:
+    for line in chain.from_iterable(plane.lines for plane in space.named(HOST_PLANE)):
         if not line.name.startswith(_LAUNCH_LINES):
             add_host_line(trace, line)
     return trace

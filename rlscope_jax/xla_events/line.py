@@ -22,7 +22,7 @@ ROW_STATS = (
     "cuda_graph_id", "_pt", "_ct",
 )  # fmt: skip
 MOST_PICOSECONDS = 1 << 61  # a month: what lies further from the session's start is no time
-_UNIX_ERA = 10**15  # ns: a line's time base beyond this counts from 1970, not from the session's start
+UNIX_ERA = 10**15  # ns: a line's time base beyond this counts from 1970, not from the session's start
 _SLOTS = {name: place for place, name in enumerate(ROW_STATS)} | {
     "_p": events.IS_PRODUCER,
     "_c": events.IS_CONSUMER,
@@ -75,13 +75,13 @@ class Line:
     def strings(self, stat: str) -> list[str]:
         """A string statistic of every row, "" where a row has none."""
         column = ROW_STATS.index(stat)
-        distinct, inverse = np.unique(
-            np.stack([self.values[:, column], self.kinds[:, column].astype(np.int64)]),
-            axis=1,
-            return_inverse=True,
-        )
-        texts = [self.plane.text(int(value), int(kind)) for value, kind in distinct.T]
-        return [texts[index] for index in inverse.ravel()]
+        known: dict[tuple[int, int], str] = {}
+        texts = []
+        for key in zip(self.values[:, column].tolist(), self.kinds[:, column].tolist(), strict=True):
+            if key not in known:
+                known[key] = self.plane.text(*key)
+            texts.append(known[key])
+        return texts
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def decode_line(plane: Plane, start: int, end: int, names: events.Lookup) -> Lin
     name = wire.text(space.buffer, name_start, name_end) or wire.text(
         space.buffer, display_start, display_end
     )
-    count = sum(stretch.count for stretch in stretches)
+    count = sum(int(stretch.count) for stretch in stretches)
     columns = _columns(count, plane)
     slots = events.lookup_of({key: _SLOTS[stat] for key, stat in plane.stat_names.items() if stat in _SLOTS})
 
@@ -117,7 +117,7 @@ def decode_line(plane: Plane, start: int, end: int, names: events.Lookup) -> Lin
         return decoded
 
     kept, rows, used = _collect(stretches, columns, _in_parallel(decode, stretches, plane))
-    base = timestamp - (space.started_unix_ns or 0) if timestamp > _UNIX_ERA else timestamp
+    base = timestamp - (space.started_unix_ns or 0) if timestamp > UNIX_ERA else timestamp
     event, offset, duration, row, produces, consumes, correlation = (column[:kept] for column in columns)
     reach = [abs(int(bound)) for column in (offset, duration) for bound in _bounds(column)]
     if max([abs(base) * 1000, *reach]) > MOST_PICOSECONDS:
@@ -134,7 +134,7 @@ def _scan(plane: Plane, content: np.ndarray, start: int, end: int, header: np.nd
     position, first = start, 0
     while position < end:
         stop = min(position + _STRETCH, end)
-        count, after = events.scan_line(content, position, end, stop, header)
+        count, after = map(int, events.scan_line(content, position, end, stop, header))
         if after < 0:
             raise wire.WireError(f"a line of plane {plane.name!r} at byte {start} is cut short")
         plane.space.give_back(position, after)
@@ -172,7 +172,7 @@ def _decode(
             raise wire.WireError(f"an event between bytes {stretch.start} and {stretch.end} is cut short")
         if used == len(rows.values):
             rows = grown(rows, used)
-    return place - stretch.first, rows, used
+    return int(place) - stretch.first, rows, int(used)
 
 
 def _in_parallel(

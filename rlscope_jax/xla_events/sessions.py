@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +64,7 @@ def sessions(logdir: str | Path) -> list[Session]:
         if root.is_file():
             files = [root]
         elif root.is_dir():
-            files = sorted(path for path in root.rglob("*" + _SUFFIX) if path.is_file())
+            files = sorted(_profiles(root))
         else:
             seen = "is neither a directory nor a file" if root.exists() else "does not exist"
             raise NoProfileError(f"{root} {seen}.")
@@ -79,6 +81,21 @@ def sessions(logdir: str | Path) -> list[Session]:
         by_directory.setdefault(path.parent, []).append(path)
     ordered = sorted(by_directory, key=lambda directory: max(times[path] for path in by_directory[directory]))
     return [_session(directory, by_directory[directory]) for directory in ordered]
+
+
+def _profiles(root: Path) -> Iterator[Path]:
+    """Every profile below a directory, through links too; each directory is looked at once."""
+    seen: set[str] = set()
+    for directory, inner, names in os.walk(root, followlinks=True):
+        real = os.path.realpath(directory)
+        if real in seen:
+            inner.clear()
+            continue
+        seen.add(real)
+        for name in names:
+            path = Path(directory, name)
+            if name.endswith(_SUFFIX) and path.is_file():
+                yield path
 
 
 def find_session(logdir: str | Path, name: str | None = None) -> Session:

@@ -7,6 +7,7 @@ are the events of `XLA Modules`, named `module(program id)`; an op belongs to th
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 import numpy as np
 
@@ -49,8 +50,7 @@ def read_tpu_trace(space: XSpace, programs: Programs) -> Trace:
         kind = kind.astype(np.int32)
         trace.op_lines.append(OpLine(line.name, device, start, end, kind, kind_op, kind_run))
     trace.set_run_times()
-    host_plane = space.plane(HOST_PLANE)
-    for line in host_plane.lines if host_plane is not None else []:
+    for line in chain.from_iterable(plane.lines for plane in space.named(HOST_PLANE)):
         add_host_line(trace, line)
     return trace
 

@@ -30,6 +30,8 @@ def fields(buffer: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int
     while position < end:
         tag, position = varint(buffer, position, end)
         wire_type = tag & 7
+        if tag >> 3 == 0:
+            raise WireError(f"no field at byte {position}")
         if wire_type == VARINT:
             value, position = varint(buffer, position, end)
             yield tag >> 3, wire_type, value, position
@@ -40,7 +42,7 @@ def fields(buffer: Buffer, start: int, end: int) -> Iterator[tuple[int, int, int
             length = 8 if wire_type == FIXED64 else 4
         else:
             raise WireError(f"unknown wire type {wire_type} at byte {position}")
-        if tag >> 3 == 0 or position + length > end:
+        if position + length > end:
             raise WireError(f"field {tag >> 3} at byte {position} runs past its message")
         yield tag >> 3, wire_type, position, position + length
         position += length
@@ -98,8 +100,8 @@ def read_field(buffer, position, end):
     """
     tag, position = read_varint(buffer, position, end)
     wire_type = tag & 7
-    if position < 0:
-        return tag, position, position
+    if position < 0 or tag >> 3 == 0:
+        return tag, position, np.int64(-1)
     if wire_type == VARINT:
         value, position = read_varint(buffer, position, end)
         return tag, value, position

@@ -21,7 +21,7 @@ from pathlib import Path
 from rlscope_jax.errors import UnreadableProfileError
 from rlscope_jax.xla_events import rows, wire
 from rlscope_jax.xla_events.events import Lookup, lookup_of
-from rlscope_jax.xla_events.line import Line, decode_line
+from rlscope_jax.xla_events.line import UNIX_ERA, Line, decode_line
 
 _TASK_PLANE = "Task Environment"
 _STAT_WIRE_TYPES = {1: 0, 2: 1, 3: 0, 4: 0, 5: 2, 6: 2, 7: 0}
@@ -53,6 +53,15 @@ class Plane:
             line = decode_line(self, start, end, self._names)
             self.space.note(line)
             yield line
+
+    def line_times(self) -> Iterator[int]:
+        """The time base of every line, ns, as stored."""
+        for start, end in self._lines:
+            for number, wire_type, value, _ in wire.fields(self.space.buffer, start, end):
+                if number == 3 and wire_type == wire.VARINT:
+                    yield wire.signed(value)
+                if number >= 3:
+                    break  # what comes before the events
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -130,12 +139,19 @@ class XSpace:
         """The plane of that name."""
         return next((plane for plane in self.planes if plane.name == name), None)
 
+    def named(self, name: str) -> list[Plane]:
+        """Every plane of that name: a file merged from several hosts has more than one."""
+        return [plane for plane in self.planes if plane.name == name]
+
     @cached_property
     def started_unix_ns(self) -> int | None:
-        """When the session began, where the profile says so."""
+        """When the session began, where the profile says so; else when its first line did, if lines say."""
         plane = self.plane(_TASK_PLANE)
         started = plane.stats.get("profile_start_time") if plane is not None else None
-        return started if isinstance(started, int) else None
+        if isinstance(started, int):
+            return started
+        bases = [base for plane in self.planes for base in plane.line_times() if base > UNIX_ERA]
+        return min(bases, default=None)
 
     def note(self, line: Line) -> None:
         """Count a line that was read."""

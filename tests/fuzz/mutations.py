@@ -27,6 +27,13 @@ def truncate(content: bytes, other: bytes, chance: Random) -> bytes:
     return content[: chance.randrange(len(content))]
 
 
+def blank(content: bytes, other: bytes, chance: Random) -> bytes:
+    """Zeros over a page, as a failed copy leaves them."""
+    at = chance.randrange(len(content)) // 512 * 512
+    length = min(chance.choice((16, 512, 4096)), len(content) - at)
+    return content[:at] + bytes(length) + content[at + length :]
+
+
 def splice(content: bytes, other: bytes, chance: Random) -> bytes:
     """Put a stretch of another file, or of this one, over or between."""
     source = chance.choice((content, other))
@@ -64,7 +71,7 @@ def edit_fields(content: bytes, other: bytes, chance: Random) -> bytes:
 
 
 MUTATIONS: tuple[Mutation, ...] = (
-    flip_bits, truncate, splice, edit_length, reencode, edit_numbers, edit_numbers, edit_numbers, edit_fields,
+    flip_bits, truncate, blank, splice, edit_length, reencode, edit_numbers, edit_numbers, edit_numbers, edit_fields,
     edit_fields,
 )  # fmt: skip
 

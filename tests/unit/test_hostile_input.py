@@ -6,8 +6,9 @@ import pytest
 
 from rlscope_jax import RlscopeError, load
 from rlscope_jax.__main__ import main
+from rlscope_jax.names import MARK
 from rlscope_jax.xla_events.hlo import as_program_id
-from xspace_builder import US, CpuTrace, Op, XSpaceBuilder, module_of
+from xspace_builder import US, CpuTrace, Op, XSpaceBuilder, module_of, wire
 
 UNIX_NS = 1_796_000_000_000_000_000
 
@@ -34,6 +35,38 @@ def test_times_that_cannot_be_are_refused(tmp_path, start, duration):
     space.write(tmp_path)
     with pytest.raises(RlscopeError, match="times that cannot be"):
         load(tmp_path)
+
+
+def test_a_profile_that_does_not_say_when_it_began(tmp_path):
+    space = XSpaceBuilder("vm")
+    for number in range(2):
+        base = UNIX_NS + 5000 * number
+        line = space.plane("/host:CPU").line(f"python{number}", id=number, timestamp_ns=base)
+        line.event("work", base * 1000, US)
+    space.write(tmp_path)
+    assert load(tmp_path).to_dict()["window"]["wall_ns"] == 6000
+
+
+def test_a_block_of_zeros_is_damage(tmp_path):
+    """What a failed copy leaves: no field has the number 0."""
+    line = wire.chunk(2, "python") + wire.chunk(4, wire.integer(1, 1) + wire.integer(3, 1000))
+    for spoilt in (line + bytes(4096), line[:8] + bytes(64) + line[8:]):
+        plane = wire.chunk(2, "/host:CPU") + wire.chunk(3, spoilt)
+        (tmp_path / "vm.xplane.pb").write_bytes(wire.chunk(1, plane))
+        with pytest.raises(RlscopeError, match="damaged"):
+            load(tmp_path)
+    (tmp_path / "vm.xplane.pb").write_bytes(wire.chunk(1, wire.chunk(2, "/host:CPU") + bytes(4096)))
+    with pytest.raises(RlscopeError, match="damaged"):
+        load(tmp_path)
+
+
+def test_a_file_merged_from_two_hosts_loses_neither(tmp_path):
+    space = XSpaceBuilder("vm")
+    for number, name in enumerate(("alpha", "beta")):
+        space.plane("/host:CPU").line(f"python{number}").event(MARK + name, 10 * US * number, US)
+    space.write(tmp_path)
+    rows = {row["path"] for row in load(tmp_path).to_dict()["operations"]}
+    assert {"alpha", "beta"} <= rows
 
 
 @pytest.mark.parametrize(
