@@ -6,6 +6,7 @@ import argparse
 from typing import Protocol
 
 from rlscope_jax.commands.doctor import DoctorCommand
+from rlscope_jax.commands.record import RecordCommand
 from rlscope_jax.commands.report import ReportCommand
 
 
@@ -21,4 +22,4 @@ class Command(Protocol):
         """Do it; returns the exit code. Raises RlscopeError for what the person can mend."""
 
 
-COMMANDS: list[Command] = [ReportCommand(), DoctorCommand()]
+COMMANDS: list[Command] = [RecordCommand(), ReportCommand(), DoctorCommand()]

@@ -1,0 +1,103 @@
+"""`rlscope-jax record`: run a program unmodified, with windows recorded beside it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from datetime import datetime
+from pathlib import Path
+
+
+class RecordCommand:
+    """Run a program as Python would, record windows of it, and print the report at its end.
+
+    Everything after SCRIPT (or -m MODULE) belongs to the program, as do its standard output, its signals and
+    its exit code. What rlscope-jax has to say goes to standard error.
+    """
+
+    name = "record"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the verb's options."""
+        parser.add_argument("--logdir", metavar="DIR", help="where profiles go (default: runs/<time>)")
+        parser.add_argument(
+            "--skip",
+            metavar="SECONDS",
+            type=_seconds,
+            help="begin this long after jax is up (default: once nothing has been compiled for a second)",
+        )
+        parser.add_argument(
+            "--window",
+            metavar="SECONDS",
+            type=_seconds,
+            default=0.1,
+            help="the longest window (0.1)",
+        )
+        parser.add_argument(
+            "--every",
+            metavar="SECONDS",
+            type=_seconds,
+            help="time between windows (default: ever longer, to cover the whole run)",
+        )
+        parser.add_argument("--windows", metavar="N", type=int, default=20, help="the most windows (20)")
+        parser.add_argument(
+            "--max-events",
+            metavar="N",
+            type=int,
+            default=200_000,
+            help="about the most events in a window; later windows are made shorter (default: 200000)",
+        )
+        parser.add_argument("--no-report", action="store_true", help="do not print the report at the end")
+        parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
+        parser.add_argument("script", metavar="SCRIPT", help="the program")
+        parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its arguments")
+
+    def run(self, options: argparse.Namespace) -> int:
+        """Run the program; returns its exit code."""
+        from rlscope_jax.record import script
+        from rlscope_jax.record.watchdog import Watchdog, report
+        from rlscope_jax.record.windows import Plan, Windows
+
+        logdir = Path(options.logdir or f"runs/{datetime.now():%Y_%m_%d_%H_%M_%S}").absolute()
+        plan = Plan(options.skip, options.window, options.every, options.windows, options.max_events)
+        windows = Windows(logdir, plan, _tell)
+        watchdog = Watchdog(str(logdir))
+        began = time.monotonic()
+        windows.start()
+        try:
+            run = script.run_module if options.module else script.run_script
+            code = run(options.script, options.arguments)
+            script.wait_for_threads()
+        finally:
+            windows.close()
+            watchdog.dismiss()
+        _say_what_was_kept(windows, time.monotonic() - began)
+        if windows.kept and not options.no_report:
+            sys.stdout.flush()
+            report(str(logdir))
+        return code
+
+
+def _say_what_was_kept(windows, seconds: float) -> None:  # type: ignore[no-untyped-def]
+    if not windows.kept:
+        _tell(
+            f"the program ended after {seconds:.1f} s, before the first window; "
+            "--skip 0 records from its start"
+        )
+        return
+    _tell(
+        f"recorded {len(windows.kept)} windows, {windows.open_seconds:.2f} s of {seconds:.1f} s, into "
+        f"{windows.logdir}; collecting took {windows.writing_seconds:.1f} s beside the program"
+    )
+
+
+def _tell(message: str) -> None:
+    print(f"rlscope-jax: {message}", file=sys.stderr)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < 1e9:
+        raise argparse.ArgumentTypeError(f"{text} is no time in seconds")
+    return seconds

@@ -1,0 +1,137 @@
+"""Windows opened from a thread beside the program, also in the middle of one long jitted call."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_POLL = 0.02  # seconds between looks at whether jax is up
+_SETTLED = 1.0  # seconds without a compile
+_PROBE = 0.01  # seconds: the first window, when it is not known yet how many events there are
+_SHORTEST = 0.002
+_BYTES_PER_EVENT = 57  # of a serialized profile, measured: 57 to 66
+_LATER_BY = 1.5  # each window comes this much later than the one before, where no interval is asked for
+
+
+@dataclass(frozen=True)
+class Plan:
+    """When windows are opened.
+
+    Times are seconds. `skip` counts from when the backend is up; None waits until nothing has been compiled
+    for a second. `every` is the time from one window's end to the next; None spaces them ever wider, so that
+    the windows cover runs of minutes and of days alike.
+    """
+
+    skip: float | None = None
+    window: float = 0.1
+    every: float | None = None
+    most: int = 20
+    max_events: int = 200_000
+
+
+class Windows:
+    """The windows of one run of a program.
+
+    Args:
+        logdir: where the profiles go.
+        plan: when to open them.
+        tell: told what is worth telling, one line at a time.
+    """
+
+    def __init__(self, logdir: Path, plan: Plan, tell: Callable[[str], None]) -> None:
+        self.logdir, self.plan, self._tell = logdir, plan, tell
+        self.kept: list[Path] = []
+        """The profiles written so far."""
+        self.open_seconds = 0.0
+        """How long windows were open, all together."""
+        self.writing_seconds = 0.0
+        """How long collecting and writing took, beside the program."""
+        self._stop = threading.Event()
+        self._last_compile = 0.0
+        self._thread = threading.Thread(target=self._run, name="rlscope_windows", daemon=True)
+
+    def start(self) -> None:
+        """Watch for jax from now on."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the window that is open, if one is, keep it, and open no more."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            if self._wait_for_jax() and self._wait_to_begin():
+                self._record()
+        except Exception as error:  # the program must go on
+            self._tell(f"recording ended: {type(error).__name__}: {error}")
+
+    def _wait_for_jax(self) -> bool:
+        while not self._stop.wait(_POLL):
+            if "jax" in sys.modules and _backend_is_up():
+                import jax
+
+                jax.monitoring.register_event_duration_secs_listener(self._note_compile)
+                self._last_compile = time.monotonic()
+                return True
+        return False
+
+    def _note_compile(self, event: str, duration_secs: float, **_: Any) -> None:
+        if "compile" in event:
+            self._last_compile = time.monotonic()
+
+    def _wait_to_begin(self) -> bool:
+        if self.plan.skip is not None:
+            return not self._stop.wait(self.plan.skip)
+        while not self._stop.wait(_POLL):
+            if time.monotonic() - self._last_compile > _SETTLED:
+                return True
+        return False
+
+    def _record(self) -> None:
+        began = time.monotonic()
+        self._open(_SHORTEST, keep=False)  # a process' first window costs more than later ones
+        length = min(_PROBE, self.plan.window)
+        while len(self.kept) < self.plan.most:
+            events = self._open(length, keep=True)
+            if self._stop.is_set():
+                return
+            room = self.plan.max_events / max(events, 1)
+            length = min(max(length * room, _SHORTEST), self.plan.window)
+            pause = self.plan.every
+            if pause is None:
+                pause = (time.monotonic() - began) * (_LATER_BY - 1)
+            if self._stop.wait(max(pause, length)):
+                return
+
+    def _open(self, seconds: float, keep: bool) -> int:
+        """Record for a while; returns about how many events there were."""
+        from rlscope_jax import _jax
+        from rlscope_jax.capture._session import Window, write_session
+
+        try:
+            recorder = _jax.Recorder()
+        except RuntimeError as error:  # the program's own profiler is running
+            self._tell(f"no window now: {error}")
+            return 0
+        self._stop.wait(seconds)
+        began = time.monotonic()
+        space = recorder.stop()
+        window = Window(recorder.started_ns, recorder.stopped_ns, 0, -1)
+        self.open_seconds += (recorder.stopped_ns - recorder.started_ns) / 1e9
+        if keep:
+            self.kept.append(write_session(self.logdir, space, window))
+        self.writing_seconds += time.monotonic() - began
+        return len(space) // _BYTES_PER_EVENT
+
+
+def _backend_is_up() -> bool:
+    """Whether the program has a backend already: a profiler started before would see no device."""
+    from rlscope_jax import _jax
+
+    return _jax.backend_is_up()
