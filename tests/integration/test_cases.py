@@ -1,4 +1,4 @@
-"""Ten kinds of trouble people report: the scripts of ../shared/cases, and what the report must say of them."""
+"""Ten kinds of trouble people report: the scripts of ../shared/cases, and what the report must say."""
 
 import jax
 import pytest
