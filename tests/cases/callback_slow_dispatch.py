@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import io_callback
 
-CALLS, seen = 20, []
+CALLS, seen, files = 20, [], set()
 
 
 def host_step(action):
@@ -15,36 +15,26 @@ def host_step(action):
     return np.asarray(action)
 
 
-@jax.jit
-def with_callback(state):
+def env_step(state, on_host):
     with jax.named_scope("env_step"):
-        return io_callback(host_step, jax.ShapeDtypeStruct(state.shape, state.dtype), jnp.tanh(state))
+        action = jnp.tanh(state)
+        return io_callback(host_step, jax.typeof(action), action) if on_host else action
 
 
-@jax.jit
-def without_callback(state):
-    with jax.named_scope("env_step"):
-        return jnp.tanh(state)
-
-
-def calls_through_python(step):
-    count = 0
-    for _ in range(CALLS):
-        files = set()
-        sys.setprofile(lambda frame, *_, files=files: files.add(frame.f_code.co_filename))
-        out = step(state)
+state, truth, step = jnp.ones((4, 8)), {}, jax.jit(env_step, static_argnums=1)
+for name, on_host in (("trouble", True), ("healthy", False)):
+    jax.block_until_ready(step(state, on_host))
+    through_python = 0
+    for _ in range(CALLS):  # which Python code of jax's does a warm call run?
+        files.clear()
+        sys.setprofile(lambda frame, *_: files.add(frame.f_code.co_filename))
+        out = step(state, on_host)
         sys.setprofile(None)
-        count += any(file.endswith("pjit.py") for file in files)
+        through_python += any(file.endswith("pjit.py") for file in files)
         jax.block_until_ready(out)
-    return count
-
-
-state, truth = jnp.ones((4, 8)), {}
-for name, step in (("trouble", with_callback), ("healthy", without_callback)):
-    jax.block_until_ready(step(state))
     seen.clear()
     with jax.profiler.trace(f"{sys.argv[1]}/{name}"):
         for _ in range(CALLS):
-            jax.block_until_ready(step(state))
-    truth[name] = {"calls": CALLS, "callbacks": len(seen), "calls_through_python": calls_through_python(step)}
+            jax.block_until_ready(step(state, on_host))
+    truth[name] = {"calls": CALLS, "callbacks": len(seen), "calls_through_python": through_python}
 print("TRUTH", json.dumps(truth))

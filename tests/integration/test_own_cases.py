@@ -2,19 +2,12 @@
 
 from pathlib import Path
 
-import jax
 import pytest
 
-from case_table import Case, each, holds, record, report_of, says_the_same
+from case_table import COMPILE_PARTS, NO_COMPILES, Case, each, holds, record, report_of, says_the_same
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "cases"
-NO_COMPILES = "compiles are not yet counted per program"
 COMPILING = "operations[].host.categories.compile.raw / totals.wall.raw > 0.7"
-COMPILE_PARTS = (
-    ""
-    if jax.__version__.startswith("0.10.")  # which compiles on threads of its own
-    else "parts of a compile are counted as runtime: tests/unit/test_compile_parts.py"
-)
 IN_SHAPES = "stands in the program's shapes; the report has no sizes yet"
 
 CASES = {
@@ -29,15 +22,17 @@ CASES = {
         unseen={"times_entered": "a scope is entered while tracing, of which it leaves no event"},
     ),
     "callback_slow_dispatch/trouble": Case(
-        {"calls": "programs[function=with_callback].dispatches", "callbacks": "counts.callbacks"},
+        {"calls": "programs[function=env_step].dispatches", "callbacks": "counts.callbacks"},
         expect=(
             "counts.dispatches == truth.calls",
             "operations[path=env_step].host.callbacks == truth.callbacks",
+            "truth.calls_through_python == truth.calls",
         ),
         unseen={"calls_through_python": "the report does not tell how a call was dispatched yet"},
     ),
     "callback_slow_dispatch/healthy": Case(
-        {"calls": "programs[function=without_callback].dispatches", "callbacks": "counts.callbacks"},
+        {"calls": "programs[function=env_step].dispatches", "callbacks": "counts.callbacks"},
+        expect=("truth.calls_through_python == 0",),
         unseen={"calls_through_python": "the report does not tell how a call was dispatched yet"},
     ),
     "debug_callbacks/trouble": Case(
