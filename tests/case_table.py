@@ -22,18 +22,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jax
 import pytest
 
 from rlscope_jax import load
-
-# Faults that both tables meet.
-NO_COMPILES = "compiles are not yet counted per program"
-COMPILE_PARTS = (
-    ""
-    if jax.__version__.startswith("0.10.")  # which compiles on threads of its own
-    else "parts of a compile are counted as runtime: tests/unit/test_compile_parts.py"
-)
 
 _COMPARISONS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 _KEY = re.compile(r"(\w+)(?:\[(?:(\w+)=)?([^\]]*)\])?")

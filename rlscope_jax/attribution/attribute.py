@@ -9,9 +9,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
+from rlscope_jax.attribution.compiles import Compiles, compiles_of_programs
 from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, of_piece, read_thread
 from rlscope_jax.attribution.launches import runs_by_launch
-from rlscope_jax.attribution.placement import ModulePlacements, Placement, place_op_name
+from rlscope_jax.attribution.placement import (
+    ModulePlacements,
+    Placement,
+    parse_function,
+    place_op_name,
+)
 from rlscope_jax.attribution.runs import Dispatch, link_runs
 from rlscope_jax.names import join
 from rlscope_jax.xla_events.nesting import nearest
@@ -71,6 +77,10 @@ class Attribution:
     dispatches: list[Dispatch]
     run_thread: np.ndarray
     """Per run: the thread that dispatched it, an index into `activities`; -1 unknown."""
+    functions: dict[int, str]
+    """Per program: the function it was compiled from."""
+    compiles: dict[int, Compiles]
+    """Per program: its compilations within the window."""
 
 
 def attribute(trace: Trace, grouping: str = "auto") -> Attribution:
@@ -90,25 +100,48 @@ def attribute(trace: Trace, grouping: str = "auto") -> Attribution:
         for program in np.unique(trace.ops.program).tolist()
         if (module := trace.programs.module(program)) is not None
     }
+    run_path, run_thread = _run_context(trace, active, dispatches, placements, paths)
     _charge_root_marks(active, dispatches, trace, placements, paths)
-    run_path, run_thread = _run_context(trace, active, dispatches)
     placer = _Placer(trace, placements, paths, run_path, grouping)
     owners, kind_owner = _device_owners(trace, placer, len(paths.text), run_path)
     op_owner = [of_kind[line.kind] for of_kind, line in zip(kind_owner, trace.op_lines, strict=True)]
-    return Attribution(trace, owners, kind_owner, op_owner, active, paths, dispatches, run_thread)
+    functions = {
+        program: placements[program].function if program in placements else parse_function(module)
+        for program, module in zip(trace.runs.program.tolist(), trace.runs.module, strict=True)
+    }
+    return Attribution(
+        trace, owners, kind_owner, op_owner, active, paths, dispatches, run_thread, functions,
+        compiles_of_programs(trace, active),
+    )  # fmt: skip
 
 
 def _run_context(
-    trace: Trace, activities: list[HostActivity], dispatches: list[Dispatch]
+    trace: Trace,
+    activities: list[HostActivity],
+    dispatches: list[Dispatch],
+    placements: dict[int, ModulePlacements],
+    paths: Paths,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Per run: the host path and the thread it was dispatched from (0 and -1 when unknown)."""
+    """Per run: the host path and the thread it was dispatched from (0 and -1 when unknown).
+
+    What a callback calls is called by the operation whose program called back.
+    """
+    inline = [nearest(activity.parent, activity.thread.op >= 0) for activity in activities]
     path = np.zeros(len(trace.runs), np.int64)
     thread = np.full(len(trace.runs), -1, np.int64)
     disputed: set[int] = set()
-    for dispatch in dispatches:
+    for dispatch in sorted(dispatches, key=lambda dispatch: dispatch.start):
         if dispatch.run < 0:
             continue
-        called_from = activities[dispatch.thread].event_path[dispatch.event]
+        activity = activities[dispatch.thread]
+        called_from = activity.event_path[dispatch.event]
+        callback = inline[dispatch.thread][dispatch.event]
+        if called_from == 0 and callback >= 0:
+            op, run = int(activity.thread.op[callback]), int(activity.thread.run[callback])
+            placed = placements.get(int(trace.ops.program[op]))
+            if placed is not None:
+                called_from = _callers_path(placed.shares(trace.ops.name[op])[0][0], int(path[run]), paths)
+                activity.charged[activity.execute_root[dispatch.event]] = called_from
         if thread[dispatch.run] >= 0 and path[dispatch.run] != called_from:
             disputed.add(dispatch.run)
         path[dispatch.run] = called_from
@@ -116,6 +149,12 @@ def _run_context(
     # Where the profile cannot tell a program's executions apart, several operations may have called for one.
     path[list(disputed)] = 0
     return path, thread
+
+
+def _callers_path(placed: Placement, outer: int, paths: Paths) -> int:
+    """The number of the path of an op that calls back, run under the host path `outer`."""
+    full = join(paths.text[outer], placed.path)
+    return paths.number(full, placed.kind or paths.kind[outer]) if full else 0
 
 
 def _charge_root_marks(
@@ -131,6 +170,8 @@ def _charge_root_marks(
         for dispatch in dispatches:
             if dispatch.thread != number or dispatch.run < 0 or activity.event_path[dispatch.event] != 0:
                 continue
+            if charged[activity.execute_root[dispatch.event]] != 0:
+                continue  # a callback's
             placed = placements.get(int(trace.runs.program[dispatch.run]))
             if placed is not None and placed.root_mark is not None:
                 charged[activity.execute_root[dispatch.event]] = paths.number(placed.root_mark, "mark")

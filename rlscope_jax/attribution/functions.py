@@ -36,7 +36,7 @@ _LIBRARIES = frozenset({"flax", "optax", "distrax", "brax", "gymnax", "chex", "m
 _STANDARD = re.compile(r"python3(\.\d+)?t?")
 _NEARLY_ALL = 0.9  # stacks may be cut short, and constants keep that of where they were made
 # Names that jax gives to what it compiles for want of the user's.
-_NAMELESS = frozenset({"", "fun", "lambda", "unnamed_wrapped_function", "wrapped", "wrapper", "f_pmapped"})
+_NAMELESS = frozenset({"", "fun", "lambda", "unnamed_wrapped_function", "wrapped", "wrapper", "call_wrapped"})
 
 
 def is_library(file: str) -> bool:
@@ -181,10 +181,13 @@ class FunctionPaths:
 
     @cached_property
     def _used_frames(self) -> set[int]:
+        """Of instructions the compiled function itself traced: not a function's of its own, nor pmap's."""
         return {
             instruction.stack_frame
             for instruction in self._module.instructions
-            if instruction.stack_frame and not call_nest(instruction.op_name).functions
+            if instruction.stack_frame
+            and not call_nest(instruction.op_name).functions
+            and not instruction.op_name.endswith("/shard_map")
         }
 
 

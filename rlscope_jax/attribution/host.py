@@ -88,6 +88,8 @@ def read_thread(thread: HostThread, paths: Paths) -> HostActivity:
     foreign = (within >= 0) & ~inline[within]
     annotation = (category == host_names.ANNOTATION) & ~foreign
     category = np.where((category == host_names.ANNOTATION) & foreign, category[within], category)
+    compiling = foreign & (category[within] == host_names.COMPILE)
+    category = np.where((category == host_names.RUNTIME) & compiling, host_names.COMPILE, category)
     event_path = _paths(known, event_name, parent, annotation, paths)
     effective = _effective_category(category, parent)
     names_function = np.array([host_names.function_name(name) is not None for name in known], bool)[

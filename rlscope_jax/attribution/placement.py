@@ -107,7 +107,7 @@ class ModulePlacements:
         if by_name and name.marked:
             outer = "" if name.rooted else self._owner(instruction.computation).path
             return Placement(join(outer, name.path), name.direction, "mark", "mark")
-        if not name.rooted:
+        if not name.rooted or "/" not in instruction.op_name:  # XLA made it, and knows its program at most
             parts = self._parts(instruction)
             return parts[0][0]._replace(evidence="inherited") if parts and parts[0][0].kind else None
         if by_name and self._grouping != "operation":

@@ -12,7 +12,8 @@ import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.attribute import Attribution
-from rlscope_jax.attribution.placement import EVIDENCE, parse_function
+from rlscope_jax.attribution.compiles import Compiles
+from rlscope_jax.attribution.placement import EVIDENCE
 from rlscope_jax.attribution.runs import unfinished
 from rlscope_jax.breakdown.table import Row, Table
 from rlscope_jax.names import STEP_NAME
@@ -272,15 +273,16 @@ def _programs(process: Process) -> list[dict[str, Any]]:
     for program in np.unique(trace.runs.program).tolist():
         runs = np.flatnonzero(trace.runs.program == program)
         name = trace.runs.module[runs[0]]
+        compiles = attribution.compiles.get(program, Compiles())
         programs.append(
             {
                 "program_id": program,
                 "name": name,
-                "function": parse_function(name),
+                "function": attribution.functions[program],
                 "runs": len(runs) if numbered[runs].all() else None,
                 "dispatches": int(calls[runs].sum()),
-                "compiles": None,
-                "compile": _figure(None),
+                "compiles": compiles.count,
+                "compile": _figure(compiles.time),
                 "device": _figure(self_of_program.get(program, 0)),
                 "device_ops": int(events_of_op[trace.ops.program == program].sum()),
                 "hlo": program in trace.programs,

@@ -87,14 +87,18 @@ def _window_closed_early(trace: Trace, dispatches: int, unfinished: int) -> Prob
     if not trace.op_lines and trace.ran_without_ops:
         return None  # the programs did run: this jax just records no op
     lost = _unanswered(trace)
-    if lost is not None:
+    if lost is None:
+        at_work = {line.name for line in trace.op_lines}
+        cut = sum(worker.cut and worker.name in at_work for worker in trace.workers)
+        unfinished = max(unfinished, min(cut, dispatches))
+    else:
         unfinished = 0 if _is_truncated(trace) else len(lost)
     if not unfinished:
         return None
     what = f"{unfinished} of {dispatches} dispatches" if lost is None else f"{unfinished} launches"
     return Problem(
         "window_closed_early",
-        f"{what} show no device work: the window closed before it was done.",
+        f"{what} show not all of their device work: the window closed before it was done.",
         "wait for the result before the window ends: jax.block_until_ready(x), or profiler.step(x).",
     )
 

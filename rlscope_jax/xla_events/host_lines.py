@@ -30,7 +30,7 @@ def add_host_line(trace: Trace, line: Line, kind: np.ndarray | None = None) -> i
     """
     if line.name.startswith(_WORKERS):
         begun = _flows(line, line.consumes, "_ct")
-        trace.workers.append(Worker(line.name, begun, _has_name(line, "ThunkExecutor")))
+        trace.workers.append(Worker(line.name, begun, _has_name(line, "ThunkExecutor"), _is_cut(line)))
         return -1
     trace.host_threads.append(_host_thread(line, np.full(len(line), -1, np.int32) if kind is None else kind))
     trace.python_tracer |= _has_name(line, "$")
@@ -97,6 +97,19 @@ def _waits(line: Line) -> tuple[np.ndarray, np.ndarray]:
 def _flows(line: Line, ids: np.ndarray, kind: str) -> Flows:
     events = np.flatnonzero((ids >= 0) & (line.integers(kind) == _HANDED_TO_POOL)[line.row])
     return Flows(line.start[events], ids[events])
+
+
+def _is_cut(line: Line) -> bool:
+    """Whether the last task that began did not end."""
+    begun, ended = (_last(line, f"ThreadpoolListener::{mark}Region") for mark in ("Start", "Stop"))
+    return begun is not None and (ended is None or begun > ended)
+
+
+def _last(line: Line, name: str) -> int | None:
+    """When the last event of that name began."""
+    named = np.array([name == known for known in line.plane.event_names] + [False], bool)
+    starts = line.start[named[line.event]]
+    return int(starts.max()) if len(starts) else None
 
 
 def _has_name(line: Line, prefix: str) -> bool:

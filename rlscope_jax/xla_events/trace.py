@@ -186,6 +186,8 @@ class Worker:
     """Tasks it took over."""
     executes: bool
     """Whether it executed programs."""
+    cut: bool
+    """Whether the window closed while it worked on a task."""
 
 
 @dataclass

@@ -71,8 +71,8 @@ def edit_fields(content: bytes, other: bytes, chance: Random) -> bytes:
 
 
 MUTATIONS: tuple[Mutation, ...] = (
-    flip_bits, truncate, blank, splice, edit_length, reencode, edit_numbers, edit_numbers, edit_numbers, edit_fields,
-    edit_fields,
+    flip_bits, truncate, blank, splice, edit_length, reencode, edit_numbers, edit_numbers, edit_numbers,
+    edit_fields, edit_fields,
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from case_table import COMPILE_PARTS, NO_COMPILES, Case, each, holds, record, report_of, says_the_same
+from case_table import Case, each, holds, record, report_of, says_the_same
 
 COMPILING = "operations[].host.categories.compile.raw / totals.wall.raw > 0.8"
 
@@ -16,7 +16,6 @@ CASES = {
             COMPILING,
         ),
         times=("ms_per_call",),
-        faults={"compiles_of_env_step": NO_COMPILES, COMPILING: COMPILE_PARTS},
     ),
     "case_02_jit_in_loop": Case(
         {"steps": "window.steps", "expected_compiles_in_window": "counts.compiles"},
@@ -26,10 +25,6 @@ CASES = {
             COMPILING,
         ),
         times=("ms_per_step_bad", "ms_per_step_if_cached"),
-        faults={
-            "programs[function=update].compiles == truth.steps": NO_COMPILES,
-            COMPILING: COMPILE_PARTS,
-        },
     ),
     "case_03_unjitted_env": Case(
         # A step of this loop is marked nowhere, but only its reward is a square.
@@ -113,8 +108,10 @@ CASES = {
     ),
     "case_15_window_closed_early": Case(
         {"launches_in_window": "counts.dispatches"},
-        # window_closed_early is not told yet where an op ended before: tests/unit/test_cut_runs.py.
-        expect=("operations[path=update].host.dispatches == 1",),
+        expect=(
+            "operations[path=update].host.dispatches == 1",
+            "health.problems[code=window_closed_early] == 1",
+        ),
         times=("true_device_ms",),
     ),
     "case_16_event_flood": Case(

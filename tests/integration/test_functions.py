@@ -6,8 +6,6 @@ import pytest
 from plain_ppo import make_train
 from rlscope_jax import load, profile
 
-NOT_YET = pytest.mark.xfail(strict=True, reason="functions without annotations are not yet found")
-
 FUNCTIONS = {
     "train",
     "train/_update_step",
@@ -41,7 +39,6 @@ def device_time(rows, *paths):
     )
 
 
-@NOT_YET
 def test_at_least_95_percent_is_named_by_functions(rows):
     found = [row for row in rows if row["kind"] == "function"]
     by_function = sum(
@@ -54,18 +51,15 @@ def test_at_least_95_percent_is_named_by_functions(rows):
     assert device_time(rows, "train") >= 0.95 * device_time(rows)
 
 
-@NOT_YET
 def test_rows_carry_the_names_of_the_code(rows):
     named = {row["path"] for row in rows if row["kind"] == "function"}
     assert named >= FUNCTIONS
 
 
-@NOT_YET
 def test_gae_is_not_lost(rows):
     assert device_time(rows, "train/_update_step/_calculate_gae") > 0
 
 
-@NOT_YET
 def test_time_stays_in_the_loop_that_ran_it(rows):
     """`env_reset` and jax's random numbers are traced before the loops, and run within `_env_step` after.
 
@@ -79,7 +73,6 @@ def test_time_stays_in_the_loop_that_ran_it(rows):
     assert device_time(rows, "train/_update_step/_update_epoch") > 0.05 * total
 
 
-@NOT_YET
 def test_no_function_is_its_own_ancestor(rows):
     """The frames of a loop's body hold its callers again: `train/_update_step/_update_step/_env_step`."""
     named = [row["path"].split("/") for row in rows if row["kind"] == "function"]
@@ -87,14 +80,12 @@ def test_no_function_is_its_own_ancestor(rows):
     assert not [path for path in named if len(set(path)) < len(path)]
 
 
-@NOT_YET
 def test_the_loss_runs_forward_and_backward(rows):
     loss = "train/_update_step/_update_epoch/_update_minbatch/_loss_fn"
     directions = {row["direction"] for row in rows if row["path"].startswith(loss)}
     assert directions >= {"forward", "backward"}
 
 
-@NOT_YET
 def test_no_row_is_named_after_a_library(rows):
     named = [row["path"] for row in rows if row["kind"] == "function"]
     assert named

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from case_table import COMPILE_PARTS, NO_COMPILES, Case, each, holds, record, report_of, says_the_same
+from case_table import Case, each, holds, record, report_of, says_the_same
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "cases"
 COMPILING = "operations[].host.categories.compile.raw / totals.wall.raw > 0.7"
@@ -45,10 +45,6 @@ CASES = {
             "operations[path=log].host.categories.callback.raw / totals.device_busy.raw > 0.5",
             "operations[path=log].host.dispatches == truth.calls_from_callbacks",
         ),
-        faults={
-            "operations[path=log].host.dispatches == truth.calls_from_callbacks": "what a callback calls is "
-            "charged to no operation, not to the callback's"
-        },
     ),
     "debug_callbacks/healthy": Case(
         {
@@ -78,10 +74,6 @@ CASES = {
             "programs[function=update].runs == truth.steps",
             COMPILING,
         ),
-        faults={
-            "programs[function=update].compiles == truth.compiles": NO_COMPILES,
-            COMPILING: COMPILE_PARTS,
-        },
     ),
     "shape_recompile/healthy": Case(
         {"steps": "window.steps", "compiles": "counts.compiles"},
@@ -94,11 +86,6 @@ CASES = {
             "programs[function=training_epoch].runs == truth.epochs",
             "programs[function=training_epoch].compiles == truth.compiles",
         ),
-        faults={
-            "programs[function=training_epoch].runs == truth.epochs": "pmap's programs are named after jax's "
-            "own wrapper",
-            "programs[function=training_epoch].compiles == truth.compiles": NO_COMPILES,
-        },
     ),
     "sharding_recompile/healthy": Case(
         {"epochs": "window.steps", "compiles": "counts.compiles"},
@@ -107,7 +94,6 @@ CASES = {
     "unrolled_rollout/trouble": Case(
         {"runs": "programs[function=unrolled].runs", "compiles": "counts.compiles"},
         expect=(COMPILING,),
-        faults={COMPILING: COMPILE_PARTS},
     ),
     "unrolled_rollout/healthy": Case(
         {"runs": "programs[function=scanned].runs", "compiles": "counts.compiles"},
