@@ -1,0 +1,161 @@
+"""`rlscope-jax record`: the program's behaviour is unchanged, and the report or a clear notice comes."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from rlscope_jax import load, sessions
+
+ROOT = Path(__file__).resolve().parents[2]
+WORK = """
+    import sys, time, jax, jax.numpy as jnp
+
+    def body(x, _):
+        return jnp.sort(jnp.sin(x @ x)), None
+
+    @jax.jit
+    def train(x):
+        return jax.lax.scan(body, x, None, length=2000)[0]
+
+    def work(seconds):
+        x, end = jnp.ones((8, 8)), time.monotonic() + seconds
+        while time.monotonic() < end:
+            x = train(x).block_until_ready()
+"""
+
+
+def program(folder, text, name="user.py"):
+    path = folder / name
+    path.write_text(textwrap.dedent(WORK) + textwrap.dedent(text))
+    return path
+
+
+def record(folder, *arguments, **more):
+    command = [sys.executable, "-m", "rlscope_jax", "record", "--logdir", folder / "log", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **more
+    )
+
+
+EARLY = ("--skip", "0", "--window", "0.05", "--every", "0.1", "--windows", "3")
+
+
+def test_arguments_output_and_exit_code_are_the_programs(tmp_path):
+    path = program(tmp_path, "work(1.5); print(sys.argv, __name__, sys.path[0]); sys.exit(3)")
+    done = record(tmp_path, *EARLY, path, "--json", "-x")
+    assert done.returncode == 3
+    assert done.stdout == f"['{path}', '--json', '-x'] __main__ {tmp_path}\n"
+    assert "recorded" in done.stderr
+    assert "train/body" in {row["path"] for row in load(tmp_path / "log").to_dict()["operations"]}
+
+
+def test_a_window_opens_in_the_middle_of_one_long_call(tmp_path):
+    path = program(
+        tmp_path, "jax.lax.scan(body, jnp.ones((8, 8)), None, length=300_000)[0].block_until_ready()"
+    )
+    done = record(tmp_path, *EARLY, path)
+    assert done.returncode == 0, done.stderr
+    data = load(tmp_path / "log").to_dict()
+    assert data["counts"]["device_ops"] > 0
+
+
+def test_a_module_runs_as_python_runs_it(tmp_path):
+    package = tmp_path / "agent"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    program(package, "work(1); print(__name__, __package__)", "__main__.py")
+    done = record(tmp_path, *EARLY, "-m", "agent")
+    assert (done.returncode, done.stdout) == (0, "__main__ agent\n")
+
+
+def test_an_exception_ends_the_program_as_ever(tmp_path):
+    done = record(tmp_path, *EARLY, program(tmp_path, "work(1)\nraise ValueError('no such agent')"))
+    assert done.returncode == 1
+    assert "ValueError: no such agent" in done.stderr
+    assert "rlscope_jax" not in done.stderr.split("Traceback")[1].split("ValueError")[0]
+    assert "recorded" in done.stderr
+
+
+def test_a_program_that_ends_at_once_is_told_of(tmp_path):
+    done = record(tmp_path, program(tmp_path, "print('done')"))
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert "before the first window" in done.stderr
+
+
+def test_a_program_that_is_killed_leaves_its_windows(tmp_path):
+    done = record(tmp_path, *EARLY, program(tmp_path, "import os; work(2); os.kill(os.getpid(), 9)"))
+    assert done.returncode == -signal.SIGKILL
+    for _ in range(200):  # the watchdog outlives the program
+        if sessions(tmp_path / "log"):
+            break
+        time.sleep(0.1)
+    assert "ended without returning" in done.stderr
+    assert "train" in done.stderr
+
+
+def test_ctrl_c_reaches_the_program(tmp_path):
+    text = "import os, signal; work(1); os.kill(os.getpid(), signal.SIGINT); work(1)"
+    done = record(tmp_path, *EARLY, program(tmp_path, text))
+    assert done.returncode == 130
+    assert "KeyboardInterrupt" in done.stderr
+    assert "recorded" in done.stderr
+
+
+def test_a_profiler_of_the_programs_own_comes_first(tmp_path):
+    text = """
+        work(0.5)
+        with jax.profiler.trace("own"):
+            work(0.5)
+        work(0.5)
+        print("fine")
+    """
+    done = record(tmp_path, *EARLY, "--every", "0.01", "--windows", "100", program(tmp_path, text))
+    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
+    assert sessions(tmp_path / "own")
+
+
+def test_threads_and_processes_of_the_program_live_on(tmp_path):
+    text = """
+        import multiprocessing, threading
+
+        def child(queue):
+            queue.put("child")
+
+        if __name__ == "__main__":
+            thread = threading.Thread(target=lambda: (work(1.5), print("thread")))
+            thread.start()
+            context = multiprocessing.get_context("spawn")
+            queue = context.Queue()
+            process = context.Process(target=child, args=(queue,))
+            process.start()
+            print(queue.get())
+            process.join()
+    """
+    done = record(tmp_path, *EARLY, program(tmp_path, text))
+    assert done.returncode == 0, done.stderr
+    assert sorted(done.stdout.split()) == ["child", "thread"]
+
+
+def test_a_fork_is_not_recorded(tmp_path):
+    text = "import os; work(1)\nif os.fork() == 0: os._exit(0)\nos.wait(); work(0.5); print('parent')"
+    done = record(tmp_path, *EARLY, program(tmp_path, text))
+    assert (done.returncode, done.stdout) == (0, "parent\n")
+    assert done.stderr.count("recorded") == 1
+
+
+@pytest.mark.parametrize("text", ["", "def ("])
+def test_what_cannot_be_run_is_said_in_one_line(tmp_path, text):
+    path = tmp_path / "user.py"
+    if text:
+        path.write_text(text)
+    done = record(tmp_path, path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("rlscope-jax: cannot run")
+    assert len(done.stderr.splitlines()) == 1
