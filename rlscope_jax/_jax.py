@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -25,12 +26,10 @@ except (ImportError, AttributeError):  # pragma: no cover - only on a jax that m
     ProfilerSession = None
 
 try:  # "Are we being traced?": a public way costs far more than the call it guards.
-    from jax._src.core import trace_state_clean as _trace_state_clean
+    from jax._src.core import eval_trace as _eval_trace
+    from jax._src.core import trace_ctx as _trace_ctx
 except ImportError:  # pragma: no cover - only on a jax that moved it
-
-    def _trace_state_clean() -> bool:
-        return not isinstance(jax.numpy.zeros(()), jax.core.Tracer)
-
+    _eval_trace = _trace_ctx = None
 
 try:  # jax 0.10 removed the public name; brax 0.14 calls it (see annotate/auto/brax.py)
     from jax._src import api as _api
@@ -40,9 +39,40 @@ except ImportError:  # pragma: no cover - only on a jax that moved it
     device_put_replicated = None
 
 
+is_recording: Callable[[], bool] = getattr(TraceMe, "is_enabled", lambda: True)
+"""Whether some profiler of this process listens; 30 ns, where making an annotation costs 130 and more."""
+
+
 def is_tracing() -> bool:
     """Whether the calling code is being traced (jit, grad, vmap, scan, ...) rather than run."""
-    return not _trace_state_clean()
+    if _trace_ctx is None:  # pragma: no cover - only on a jax that moved it
+        return isinstance(jax.numpy.zeros(()), jax.core.Tracer)
+    trace = _trace_ctx.trace
+    return trace is not _eval_trace and trace is not None  # None: a thread that has not run jax yet (0.11)
+
+
+def is_idle() -> bool:
+    """Whether a name would reach nobody: nothing is traced, nothing is recorded. Asked on every call."""
+    if _trace_ctx is None:  # pragma: no cover - only on a jax that moved it
+        return not is_recording() and not is_tracing()
+    trace = _trace_ctx.trace
+    return (trace is _eval_trace or trace is None) and not is_recording()
+
+
+def traced_function() -> str | None:
+    """The function whose program the calling code becomes a part of; None if it runs at once.
+
+    Under a bare `jax.grad` or `jax.vmap` code is traced and yet runs at once, op by op.
+    """
+    if _trace_ctx is None:  # pragma: no cover - only on a jax that moved it
+        return "" if is_tracing() else None
+    found, trace = None, _trace_ctx.trace
+    while trace is not None and trace is not _eval_trace:
+        frame = getattr(trace, "frame", None)  # what stages code out (jit, scan, ...) has one
+        if frame is not None:
+            found = getattr(getattr(frame, "debug_info", None), "func_name", None) or ""
+        trace = getattr(trace, "parent_trace", None)
+    return found
 
 
 def host_name() -> str:
