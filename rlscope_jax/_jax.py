@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -26,9 +27,11 @@ except (ImportError, AttributeError):  # pragma: no cover - only on a jax that m
     ProfilerSession = None
 
 try:  # "Are we being traced?": a public way costs far more than the call it guards.
-    from jax._src.core import eval_trace as _eval_trace
-    from jax._src.core import trace_ctx as _trace_ctx
-except ImportError:  # pragma: no cover - only on a jax that moved it
+    from jax._src import core as _core
+
+    _eval_trace: Any = _core.eval_trace
+    _trace_ctx: Any = _core.trace_ctx
+except (ImportError, AttributeError):  # pragma: no cover - only on a jax that moved them
     _eval_trace = _trace_ctx = None
 
 try:  # jax 0.10 removed the public name; brax 0.14 calls it (see annotate/auto/brax.py)
@@ -73,6 +76,28 @@ def traced_function() -> str | None:
             found = getattr(getattr(frame, "debug_info", None), "func_name", None) or ""
         trace = getattr(trace, "parent_trace", None)
     return found
+
+
+_NAMES_IN_KEY = "jax_compilation_cache_include_metadata_in_key"
+
+
+def cache_keeps_names() -> bool:
+    """Whether the persistent compilation cache tells programs apart by their names too."""
+    return bool(getattr(jax.config, _NAMES_IN_KEY, False))
+
+
+@contextmanager
+def names_in_cache_key() -> Iterator[None]:
+    """Within, the persistent compilation cache gives no program back under names it no longer has.
+
+    Its keys then hold source lines too: after an edit everything compiles anew, once.
+    """
+    before = cache_keeps_names()
+    jax.config.update(_NAMES_IN_KEY, True)
+    try:
+        yield
+    finally:
+        jax.config.update(_NAMES_IN_KEY, before)
 
 
 def host_name() -> str:

@@ -61,7 +61,8 @@ class operation:
         """What is left here: the caller's last entry, else (entered by another function) the thread's."""
         here = [entry for entry in self._open if entry.thread == thread]
         mine = [entry for entry in here if entry.block == block]
-        return (mine or here or [None])[-1]
+        found = mine or here
+        return found[-1] if found else None
 
     def __call__(self, function: F) -> F:
         """Return `function` running inside this operation; its own attributes stay reachable.

@@ -10,6 +10,8 @@ import threading
 
 import jax
 
+from rlscope_jax import _jax
+
 _MOST_NAMES = 1000  # a function; a program that makes names up is not worth a leak
 
 names: dict[str, set[str]] = {}
@@ -31,14 +33,15 @@ def note(function: str, text: str) -> None:
 
 def _event(event: str, **_: object) -> None:
     if event == "/jax/compilation_cache/cache_hits":
-        _this_thread.hit = not jax.config.jax_compilation_cache_include_metadata_in_key
+        _this_thread.hit = not _jax.cache_keeps_names()
 
 
-def _duration(event: str, _seconds: float, fun_name: str = "", **_: object) -> None:
+def _duration(event: str, duration_secs: float, **details: str | int) -> None:
     if event == "/jax/core/compile/backend_compile_duration":  # ends after the cache was asked
         global compiles
         compiles += 1
-        function = fun_name.removeprefix("jit_").removeprefix("jit(").removesuffix(")")
+        name = str(details.get("fun_name", ""))
+        function = name.removeprefix("jit_").removeprefix("jit(").removesuffix(")")
         (from_cache.add if getattr(_this_thread, "hit", False) else from_cache.discard)(function)
         _this_thread.hit = False
 
