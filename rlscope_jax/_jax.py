@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,13 @@ try:  # "Are we being traced?": a public way costs far more than the call it gua
     _trace_ctx: Any = _core.trace_ctx
 except (ImportError, AttributeError):  # pragma: no cover - only on a jax that moved them
     _eval_trace = _trace_ctx = None
+
+try:  # the class of every array: where its waits are made visible
+    from jax._src.array import ArrayImpl as _ArrayImpl
+
+    ArrayImpl: Any = _ArrayImpl
+except ImportError:  # pragma: no cover - only on a jax that moved it
+    ArrayImpl = type("NoArray", (), {})
 
 try:  # jax 0.10 removed the public name; brax 0.14 calls it (see annotate/auto/brax.py)
     from jax._src import api as _api
@@ -86,18 +94,30 @@ def cache_keeps_names() -> bool:
     return bool(getattr(jax.config, _NAMES_IN_KEY, False))
 
 
+_holders: list[bool] = []  # one for each block that wants names in the key: what was set before it
+_holders_lock = threading.Lock()
+
+
 @contextmanager
 def names_in_cache_key() -> Iterator[None]:
     """Within, the persistent compilation cache gives no program back under names it no longer has.
 
-    Its keys then hold source lines too: after an edit everything compiles anew, once.
+    Its keys then hold source lines too: after an edit everything compiles anew, once. For all threads, until
+    the last such block ends.
     """
-    before = cache_keeps_names()
-    jax.config.update(_NAMES_IN_KEY, True)
+    if not hasattr(jax.config, _NAMES_IN_KEY):  # pragma: no cover - only on a jax that renamed it
+        yield
+        return
+    with _holders_lock:
+        _holders.append(cache_keeps_names() if not _holders else _holders[0])
+        jax.config.update(_NAMES_IN_KEY, True)
     try:
         yield
     finally:
-        jax.config.update(_NAMES_IN_KEY, before)
+        with _holders_lock:
+            before = _holders.pop()
+            if not _holders:
+                jax.config.update(_NAMES_IN_KEY, before)
 
 
 def host_name() -> str:
@@ -147,7 +167,11 @@ def wait_for(value: Any = None) -> None:
     """Wait until the arrays in `value` and every live array are computed; donated ones are passed over."""
     for array in [*jax.tree.leaves(value), *jax.live_arrays()]:
         if isinstance(array, jax.Array) and not array.is_deleted():
-            array.block_until_ready()
+            try:
+                array.block_until_ready()
+            except RuntimeError:
+                if not array.is_deleted():  # else another thread has donated it this instant
+                    raise
 
 
 def step_annotation(name: str, step: int) -> Any:

@@ -28,7 +28,7 @@ def with_operations(thing: Any, names: dict[str, str], advice: str) -> Any:
     if dataclasses.is_dataclass(thing) and there.keys() <= {
         field.name for field in dataclasses.fields(thing)
     }:
-        return dataclasses.replace(thing, **_annotated(thing, there))
+        return dataclasses.replace(thing, **_annotated(thing, there))  # type: ignore[type-var]
     if _jax.has_leaves(thing):
         raise TypeError(f"{type(thing).__name__} is a pytree, and its stand-in would not be; {advice}")
     return StandIn(thing, there)

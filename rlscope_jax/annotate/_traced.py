@@ -31,6 +31,11 @@ def note(function: str, text: str) -> None:
         known.add(text)
 
 
+def snapshot() -> list[tuple[str, set[str]]]:
+    """The names so far, though other threads may be tracing."""
+    return [(function, texts.copy()) for function, texts in names.copy().items()]
+
+
 def _event(event: str, **_: object) -> None:
     if event == "/jax/compilation_cache/cache_hits":
         _this_thread.hit = not _jax.cache_keeps_names()
