@@ -85,7 +85,10 @@ class profile:
             self._closed, self._process = False, os.getpid()
             # Not only in windows: the programs that they record were compiled before.
             self._block.enter_context(_jax.names_in_cache_key())
-            self._begin(self._phase_of(0))
+            phase = self._phase_of(0)
+            if phase is not Phase.OFF:
+                self._wait(None)  # what was called before the block must not run within it
+            self._begin(phase)
             self._open_step()
         return self
 

@@ -177,3 +177,15 @@ def test_a_full_window_ends_early_and_says_so(tmp_path):
 def test_a_bound_that_allows_nothing_is_refused(tmp_path, wrong):
     with pytest.raises(ValueError, match="use None for no limit"):
         profile(tmp_path, max_events=wrong)
+
+
+def test_what_was_called_before_the_block_is_not_recorded_in_it(tmp_path):
+    x = jnp.ones((300, 300)) * 0.01
+    long = jax.jit(lambda x: jax.lax.fori_loop(0, 30, lambda _, y: jnp.tanh(y @ x), x))
+    long(x).block_until_ready()
+    waiting = [long(x) for _ in range(3)]
+    with profile(tmp_path) as profiler:
+        profiler.step(long(x))
+    [program] = profiler.report().to_dict()["programs"]
+    assert (program["runs"], program["dispatches"]) == (1, 1)
+    assert all(array.is_ready() for array in waiting)
