@@ -59,9 +59,9 @@ class operation:
 
     def _latest(self, block: int, thread: int) -> _Entry | None:
         """What is left here: the caller's last entry, else (entered by another function) the thread's."""
-        here = [entry for entry in self._open if entry.thread == thread]
-        mine = [entry for entry in here if entry.block == block]
-        found = mine or here
+        entries = self._open.copy()  # other threads come and go
+        mine = [entry for entry in entries if entry.block == block]
+        found = mine or [entry for entry in entries if entry.thread == thread]
         return found[-1] if found else None
 
     def __call__(self, function: F) -> F:

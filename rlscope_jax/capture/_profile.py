@@ -81,15 +81,17 @@ class profile:
         self._lock = threading.RLock()  # several threads may end steps
 
     def __enter__(self) -> profile:
-        with self._lock:
-            self._closed, self._process = False, os.getpid()
+        with self._lock, ExitStack() as undo:  # an interrupt while we wait leaves nothing behind
+            self._process = os.getpid()
             # Not only in windows: the programs that they record were compiled before.
-            self._block.enter_context(_jax.names_in_cache_key())
+            undo.enter_context(_jax.names_in_cache_key())
             phase = self._phase_of(0)
             if phase is not Phase.OFF:
                 self._wait(None)  # what was called before the block must not run within it
+            self._closed = False
             self._begin(phase)
             self._open_step()
+            self._block = undo.pop_all()
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:

@@ -152,6 +152,18 @@ def test_what_the_block_raises_goes_through_and_the_steps_before_are_kept(tmp_pa
     assert not _jax.is_recording()
 
 
+def test_an_interrupt_while_the_block_begins_leaves_nothing_behind(tmp_path, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    before = _jax.cache_keeps_names()
+    monkeypatch.setattr(_jax, "wait_for", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "run")
+    assert not _jax.is_recording()
+    assert _jax.cache_keeps_names() is before
+
+
 def test_an_interrupt_while_writing_stops_training_and_leaves_no_half_file(tmp_path, monkeypatch):
     def interrupted(path, content):
         raise KeyboardInterrupt

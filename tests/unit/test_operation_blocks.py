@@ -83,6 +83,20 @@ def test_interleaved_generators_close_their_own(listener):
     ]  # fmt: skip
 
 
+def test_a_generator_may_go_on_in_another_thread(listener):
+    def body():
+        with SHARED:
+            yield
+
+    generator = body()
+    next(generator)
+    thread = threading.Thread(target=next, args=(generator, "end"))
+    thread.start()
+    thread.join()
+    assert [what for what, _ in listener.events] == ["open", "close"]
+    assert not SHARED._open
+
+
 def test_interleaved_exit_stacks_close_their_own(listener):
     def body(name):
         listener.who = name
