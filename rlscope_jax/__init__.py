@@ -14,6 +14,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from rlscope_jax.annotate import operation as operation
+    from rlscope_jax.annotate import wrap_apply as wrap_apply
+    from rlscope_jax.annotate import wrap_env as wrap_env
+    from rlscope_jax.annotate import wrap_loss as wrap_loss
+    from rlscope_jax.annotate import wrap_optimizer as wrap_optimizer
     from rlscope_jax.breakdown.report import Report as Report
     from rlscope_jax.capture import Schedule as Schedule
     from rlscope_jax.capture import profile as profile
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "operation": "rlscope_jax.annotate",
+    "wrap_env": "rlscope_jax.annotate",
+    "wrap_optimizer": "rlscope_jax.annotate",
+    "wrap_apply": "rlscope_jax.annotate",
+    "wrap_loss": "rlscope_jax.annotate",
     "profile": "rlscope_jax.capture",
     "Schedule": "rlscope_jax.capture",
     "load": "rlscope_jax.facade",
@@ -29,7 +37,10 @@ _HOME = {
     "Report": "rlscope_jax.breakdown.report",
 }
 
-__all__ = ["Report", "RlscopeError", "Schedule", "__version__", "load", "operation", "profile", "sessions"]
+__all__ = [
+    "Report", "RlscopeError", "Schedule", "__version__", "load", "operation", "profile", "sessions",
+    "wrap_apply", "wrap_env", "wrap_loss", "wrap_optimizer",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

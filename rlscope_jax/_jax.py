@@ -7,7 +7,11 @@ from __future__ import annotations
 
 import os
 import socket
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import jax
@@ -25,12 +29,19 @@ except (ImportError, AttributeError):  # pragma: no cover - only on a jax that m
     ProfilerSession = None
 
 try:  # "Are we being traced?": a public way costs far more than the call it guards.
-    from jax._src.core import trace_state_clean as _trace_state_clean
+    from jax._src import core as _core
+
+    _eval_trace: Any = _core.eval_trace
+    _trace_ctx: Any = _core.trace_ctx
+except (ImportError, AttributeError):  # pragma: no cover - only on a jax that moved them
+    _eval_trace = _trace_ctx = None
+
+try:  # the class of every array: where its waits are made visible
+    from jax._src.array import ArrayImpl as _ArrayImpl
+
+    ArrayImpl: Any = _ArrayImpl
 except ImportError:  # pragma: no cover - only on a jax that moved it
-
-    def _trace_state_clean() -> bool:
-        return not isinstance(jax.numpy.zeros(()), jax.core.Tracer)
-
+    ArrayImpl = type("NoArray", (), {})
 
 try:  # jax 0.10 removed the public name; brax 0.14 calls it (see annotate/auto/brax.py)
     from jax._src import api as _api
@@ -49,9 +60,96 @@ except ImportError:  # pragma: no cover - only on a jax that moved it
         return True
 
 
+is_recording: Callable[[], bool] = getattr(TraceMe, "is_enabled", lambda: True)
+"""Whether some profiler of this process listens; 30 ns, where making an annotation costs 130 and more."""
+
+
 def is_tracing() -> bool:
     """Whether the calling code is being traced (jit, grad, vmap, scan, ...) rather than run."""
-    return not _trace_state_clean()
+    if _trace_ctx is None:  # pragma: no cover - only on a jax that moved it
+        return isinstance(jax.numpy.zeros(()), jax.core.Tracer)
+    trace = _trace_ctx.trace
+    return trace is not _eval_trace and trace is not None  # None: a thread that has not run jax yet (0.11)
+
+
+def is_idle() -> bool:
+    """Whether a name would reach nobody: nothing is traced, nothing is recorded. Asked on every call."""
+    if _trace_ctx is None:  # pragma: no cover - only on a jax that moved it
+        return not is_recording() and not is_tracing()
+    trace = _trace_ctx.trace
+    return (trace is _eval_trace or trace is None) and not is_recording()
+
+
+def traced_function() -> str | None:
+    """The function whose program the calling code becomes a part of; None if it runs at once.
+
+    Under a bare `jax.grad` or `jax.vmap` code is traced and yet runs at once, op by op.
+    """
+    if _trace_ctx is None:  # pragma: no cover - only on a jax that moved it
+        return "" if is_tracing() else None
+    found, trace = None, _trace_ctx.trace
+    while trace is not None and trace is not _eval_trace:
+        frame = getattr(trace, "frame", None)  # what stages code out (jit, scan, ...) has one
+        if frame is not None:
+            found = getattr(getattr(frame, "debug_info", None), "func_name", None) or ""
+        trace = getattr(trace, "parent_trace", None)
+    return found
+
+
+_NAMES_IN_KEY = "jax_compilation_cache_include_metadata_in_key"
+
+
+def cache_keeps_names() -> bool:
+    """Whether the persistent compilation cache tells programs apart by their names too."""
+    return bool(getattr(jax.config, _NAMES_IN_KEY, False))
+
+
+_holders: list[bool] = []  # one for each block that wants names in the key: what was set before it
+_holders_lock = threading.Lock()
+
+
+@contextmanager
+def names_in_cache_key() -> Iterator[None]:
+    """Within, the persistent compilation cache gives no program back under names it no longer has.
+
+    Its keys then hold source lines too: after an edit everything compiles anew, once. For all threads, until
+    the last such block ends.
+    """
+    if not hasattr(jax.config, _NAMES_IN_KEY):  # pragma: no cover - only on a jax that renamed it
+        yield
+        return
+    with _holders_lock:
+        _holders.append(cache_keeps_names() if not _holders else _holders[0])
+        jax.config.update(_NAMES_IN_KEY, True)
+    try:
+        yield
+    finally:
+        with _holders_lock:
+            before = _holders.pop()
+            if not _holders:
+                jax.config.update(_NAMES_IN_KEY, before)
+
+
+def around_profiling(tell: Callable[[bool], None]) -> None:
+    """Have `tell(True)` called before jax.profiler starts a trace, `tell(False)` after it stopped one."""
+    from jax._src import profiler
+
+    start, stop = profiler.start_trace, profiler.stop_trace
+
+    @wraps(start)
+    def start_trace(*arguments: Any, **more: Any) -> Any:
+        tell(True)
+        return start(*arguments, **more)
+
+    @wraps(stop)
+    def stop_trace(*arguments: Any, **more: Any) -> Any:
+        try:
+            return stop(*arguments, **more)
+        finally:
+            tell(False)
+
+    for module in (profiler, jax.profiler):
+        module.start_trace, module.stop_trace = start_trace, stop_trace
 
 
 def host_name() -> str:
@@ -101,7 +199,11 @@ def wait_for(value: Any = None) -> None:
     """Wait until the arrays in `value` and every live array are computed; donated ones are passed over."""
     for array in [*jax.tree.leaves(value), *jax.live_arrays()]:
         if isinstance(array, jax.Array) and not array.is_deleted():
-            array.block_until_ready()
+            try:
+                array.block_until_ready()
+            except RuntimeError:
+                if not array.is_deleted():  # else another thread has donated it this instant
+                    raise
 
 
 def step_annotation(name: str, step: int) -> Any:

@@ -84,6 +84,16 @@ def encode(name: str) -> str:
     return MARK + name.replace("/", "/" + MARK)
 
 
+@lru_cache(maxsize=4096)
+def mark(name: str) -> str:
+    """Check and encode, remembered: `with operation("name"):` in a host loop makes the object anew each time.
+
+    Raises:
+        ValueError: see `check_name`.
+    """
+    return encode(check_name(name))
+
+
 def decode(text: str) -> str | None:
     """Read a mark back: "rls=update/rls=loss" -> "update/loss"; None if `text` is no mark of ours."""
     if not text.startswith(MARK):

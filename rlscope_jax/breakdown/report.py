@@ -68,7 +68,7 @@ class Report:
         found = []
         for process in self.processes:
             dispatches = process.attribution.dispatches
-            found += check(process.trace, len(dispatches), unfinished(dispatches))
+            found += check(process.trace, len(dispatches), unfinished(dispatches), self.session.sidecar)
         return found
 
     def to_dict(self) -> dict[str, Any]:

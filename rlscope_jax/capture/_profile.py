@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import warnings
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rlscope_jax import _jax
+from rlscope_jax.capture._budget import EventBudget
 from rlscope_jax.capture._schedule import Phase, Schedule
-from rlscope_jax.capture._session import Window, write_session
+from rlscope_jax.capture._session import (
+    StoppedEarly,
+    Window,
+    fallback_directory,
+    local_directory,
+    write_profile,
+    write_sidecar,
+)
+from rlscope_jax.capture._waits import visible_waits
+from rlscope_jax.errors import NoProfileError
 from rlscope_jax.names import EDGE_NAME, STEP_NAME
+
+if TYPE_CHECKING:
+    from rlscope_jax.breakdown.report import Report
+
+_left_to_parent: list[Any] = []  # recorders that a forked child must neither stop nor free
 
 
 class profile:
@@ -19,48 +37,76 @@ class profile:
             for _ in range(updates):
                 state, metrics = train_step(state)
                 profiler.step(metrics)
+        print(profiler.report().to_json())
 
     Without a schedule everything inside the block is recorded. The Python tracer stays off. Each window
     becomes `<logdir>/plugins/profile/<session>/<host>.xplane.pb` and a small description of it in
-    `<logdir>/plugins/rlscope/`.
+    `<logdir>/plugins/rlscope/`; where `logdir` cannot be written they go to the user's cache directory.
 
-    A profiler that cannot start, stop or write says so once, as a warning, and training goes on.
+    A profiler that cannot start, stop or write says so once, as a warning, and training goes on. In a forked
+    child the block does nothing.
 
     Args:
         logdir: where TensorBoard looks; made when missing.
         schedule: which steps to record; None records the whole block.
+        max_events: a window ends early, after a whole step, rather than hold more events than about this
+            many, and its report says so. While the recorder stops it needs about 1.1 kB of memory for each
+            (`benchmarks/capture.py`). None: no limit.
+
+    Raises:
+        ValueError: `logdir` is remote (`gs://…`), or `max_events` is no positive number.
     """
 
-    def __init__(self, logdir: str | Path, schedule: Schedule | None = None) -> None:
-        # Absolute: programs change their directory while they train (Hydra does).
-        self.logdir = Path(logdir).absolute()
+    def __init__(
+        self, logdir: str | Path, schedule: Schedule | None = None, *, max_events: int | None = 2_000_000
+    ) -> None:
+        if max_events is not None and max_events < 1:
+            raise ValueError(f"profile(max_events={max_events}) would record nothing; use None for no limit")
+        self.logdir = local_directory(logdir)
         self.schedule = schedule
         self.sessions: list[Path] = []
         """The `xplane.pb` files written so far, oldest first."""
         self._step = 0
         self._phase = Phase.OFF
         self._recorder: _jax.Recorder | None = None
+        self._budget = EventBudget(max_events)
         self._first_step = 0
         self._closed = True
+        self._process = os.getpid()
         self._last: Any = None  # the last step's value: what the end of the block waits for
         self._step_scope: Any = None
-        self._warned = False
+        self._block = ExitStack()  # what holds from the first step to the last
+        self._window = ExitStack()  # what holds while a window is open
+        self._said: set[str] = set()
+        self._lock = threading.RLock()  # several threads may end steps
 
     def __enter__(self) -> profile:
-        self._closed = False
-        self._begin(self._phase_of(0))
-        self._open_step()
+        with self._lock, ExitStack() as undo:  # an interrupt while we wait leaves nothing behind
+            self._process = os.getpid()
+            # Not only in windows: the programs that they record were compiled before.
+            undo.enter_context(_jax.names_in_cache_key())
+            phase = self._phase_of(0)
+            if phase is not Phase.OFF:
+                self._wait(None)  # what was called before the block must not run within it
+            self._closed = False
+            self._begin(phase)
+            self._open_step()
+            self._block = undo.pop_all()
         return self
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        try:
-            if self._recorder is not None and kind is None:
-                # After an exception the steps so far are worth reading, but waiting could raise it again.
-                self._wait(self._last)
-        finally:
-            self._closed, self._last = True, None
-            self._close_step()
-            self._end(last=self._step - 1)  # what ran since the last step() is no whole step
+        with self._lock, self._block:
+            if self._is_forked():
+                return
+            self._window.close()
+            try:
+                if self._recorder is not None and kind is None:
+                    # After an exception the steps so far are worth reading, but waiting could raise it again.
+                    self._wait(self._last)
+            finally:
+                self._closed, self._last = True, None
+                self._close_step()
+                self._end(last=self._step - 1)  # what ran since the last step() is no whole step
 
     def step(self, value: Any = None) -> None:
         """Mark the end of a training step.
@@ -70,19 +116,47 @@ class profile:
                 are waited for, so that no device work of one step is recorded, or missed, in another.
                 Work whose results were all dropped can only be waited for through `value`.
         """
-        if self._closed:
-            self._warn("step() was called outside the profile's block")
-            return
+        with self._lock:
+            if self._is_forked():
+                return
+            if self._closed:
+                self._warn("outside", "step() was called outside the profile's block")
+                return
+            self._end_step(value)
+
+    def report(self) -> Report:
+        """The report of the newest window; call it after the block, or between windows.
+
+        Raises:
+            NoProfileError: no window was recorded.
+            RlscopeError: the profile cannot be read.
+        """
+        if not self.sessions:
+            raise NoProfileError(
+                "no window was recorded: the block ended before the schedule's first active step, "
+                "or a warning above says what failed."
+            )
+        from rlscope_jax.facade import load  # brings numba, which training must not pay for
+
+        return load(self.sessions[-1])
+
+    def _end_step(self, value: Any) -> None:
         self._last = value
         following = self._phase_of(self._step + 1)
         edge = following is not self._phase or (
             self.schedule is not None and self.schedule.window_ends_after(self._step)
         )
-        if edge:
+        early = None
+        if self._recorder is not None:
+            self._budget.step()
+            if not edge and self._budget.is_full:
+                early = StoppedEarly(self._budget.limit or 0, self._budget.estimate, self._planned_end())
+        if edge or early:
+            self._window.close()
             self._wait(value)
         self._close_step()
-        if edge:
-            self._end(last=self._step)
+        if edge or early:
+            self._end(self._step, early)
         self._step += 1
         if edge:
             self._begin(following)
@@ -91,6 +165,14 @@ class profile:
     def _phase_of(self, step: int) -> Phase:
         return Phase.ACTIVE if self.schedule is None else self.schedule.phase(step)
 
+    def _planned_end(self) -> int | None:
+        if self.schedule is None:
+            return None
+        last = self._step
+        while self.schedule.phase(last) is not Phase.OFF and not self.schedule.window_ends_after(last):
+            last += 1
+        return last
+
     def _begin(self, phase: Phase) -> None:
         self._phase = phase
         if phase is Phase.OFF:
@@ -98,28 +180,67 @@ class profile:
         try:
             self._recorder = _jax.Recorder()
             self._first_step = self._step
+            self._budget.open()
+            self._window.enter_context(visible_waits())
         except Exception as error:
-            self._warn(f"could not start the profiler: {error}")
+            self._warn("start", f"could not start the profiler: {error}")
 
-    def _end(self, last: int) -> None:
+    def _end(self, last: int, early: StoppedEarly | None = None) -> None:
         recorder, self._recorder = self._recorder, None
         if recorder is None:
             return
         try:
             space = recorder.stop()
-            # A schedule's window that no step ended in is only the start of a cycle that never came.
-            if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
-                window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)
-                self.sessions.append(write_session(self.logdir, space, window))
         except Exception as error:
-            self._warn(f"could not keep the profile of steps {self._first_step} to {last}: {error}")
+            self._warn(
+                "stop", f"could not stop the profiler, steps {self._first_step} to {last} are lost: {error}"
+            )
+            return
+        self._budget.close(len(space))
+        # A schedule's window that no step ended in is only the start of a cycle that never came.
+        if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
+            self._keep(space, Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last), early)
+        if early is not None:
+            self._warn(
+                "early",
+                f"recording stopped after step {last}: about {early.estimated_events:,} events, and "
+                f"max_events is {early.limit_events:,}",
+            )
+
+    def _keep(self, space: bytes, window: Window, early: StoppedEarly | None) -> None:
+        steps = f"the profile of steps {window.first_step} to {window.last_step}"
+        try:
+            path = write_profile(self.logdir, space)
+        except Exception as error:
+            instead = fallback_directory(self.logdir)
+            try:
+                path = write_profile(instead, space)
+            except Exception as second:
+                self._warn("keep", f"could not keep {steps}: {error}; nor in {instead}: {second}")
+                return
+            self._warn("keep", f"could not keep {steps} in {self.logdir} ({error}); it is in {instead}")
+        self.sessions.append(path)
+        try:
+            write_sidecar(path, window, early)
+        except Exception as error:
+            self._warn("sidecar", f"could not describe {steps}: {error}")
 
     def _wait(self, value: Any) -> None:
         try:
             with _jax.TraceMe(EDGE_NAME):
                 _jax.wait_for(value)
         except Exception as error:
-            self._warn(f"could not wait for the device at the edge of a window: {error}")
+            self._warn("wait", f"could not wait for the device at the edge of a window: {error}")
+
+    def _is_forked(self) -> bool:
+        """Whether this is a child of the process that records; it then lets go of what is the parent's."""
+        if self._process == os.getpid():
+            return False
+        if self._recorder is not None:
+            _left_to_parent.append((self._recorder, self._step_scope))
+        self._recorder = self._step_scope = None
+        self._window.close()
+        return True
 
     def _open_step(self) -> None:
         if self._recorder is not None:
@@ -131,9 +252,7 @@ class profile:
         if scope is not None:
             scope.__exit__(None, None, None)
 
-    def _warn(self, message: str) -> None:
-        if not self._warned:
-            warnings.warn(
-                f"rlscope_jax: {message}. Training goes on without it.", RuntimeWarning, stacklevel=3
-            )
-            self._warned = True
+    def _warn(self, kind: str, message: str) -> None:
+        if kind not in self._said:
+            self._said.add(kind)
+            warnings.warn(f"rlscope_jax: {message}. Training goes on.", RuntimeWarning, stacklevel=4)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import jax
+import platformdirs
 
 from rlscope_jax import __version__, _jax
+from rlscope_jax.annotate import _traced
+from rlscope_jax.names import decode
 
 SIDECAR_SCHEMA = "rlscope_jax.session/1"
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")  # two characters at least: `C:/` is a drive
 
 
 @dataclass(frozen=True)
@@ -28,30 +34,89 @@ class Window:
     last_step: int
 
 
-def write_session(logdir: Path, space: bytes, window: Window) -> Path:
-    """Write a serialized XSpace and its sidecar as a new session of `logdir`.
+@dataclass(frozen=True)
+class StoppedEarly:
+    """Why a window ended before its schedule said so."""
+
+    limit_events: int
+    estimated_events: int
+    planned_last_step: int | None
+    """None where no schedule says when the window would have ended."""
+
+
+def local_directory(logdir: str | Path) -> Path:
+    """The absolute path of a log directory: programs change their directory while they train (Hydra does).
+
+    Raises:
+        ValueError: it is on another machine.
+    """
+    if _REMOTE.match(os.fspath(logdir)):
+        raise ValueError(
+            f"profile({os.fspath(logdir)!r}): remote directories cannot be written yet. "
+            "Record into a local directory and copy it there when the run ends."
+        )
+    return Path(logdir).absolute()
+
+
+def fallback_directory(logdir: Path) -> Path:
+    """Where profiles go when `logdir` cannot be written: a place of the same name in the user's cache."""
+    return platformdirs.user_cache_path("rlscope_jax") / "runs" / Path(*logdir.parts[1:])
+
+
+def write_profile(logdir: Path, space: bytes) -> Path:
+    """Write a serialized XSpace as a new session of `logdir`.
 
     Returns:
         The path of the `xplane.pb`.
 
     Raises:
-        OSError: the directory cannot be written.
+        OSError: the directory cannot be written; nothing is left of the session.
     """
     directory = _new_session_directory(logdir)
     path = directory / f"{_jax.host_name()}.xplane.pb"
-    _write_atomically(path, space)
-    sidecar = {
+    try:
+        _write_atomically(path, space)
+    except BaseException:
+        if not any(directory.iterdir()):
+            directory.rmdir()
+        raise
+    return path
+
+
+def write_sidecar(
+    profile: Path, window: Window, stopped_early: StoppedEarly | None = None, part_of: str | None = None
+) -> None:
+    """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
+
+    Args:
+        profile: the session's `xplane.pb`.
+        window: what it holds.
+        stopped_early: why it ended before its time.
+        part_of: the run of which it is one window of many; a report adds such windows up.
+
+    Raises:
+        OSError: the directory cannot be written.
+    """
+    session = profile.parent.name
+    sidecar: dict[str, Any] = {
         "schema": SIDECAR_SCHEMA,
         "rlscope_jax": __version__,
         "jax": jax.__version__,
         "platform": jax.default_backend(),
-        "session": directory.name,
+        "session": session,
         "window": asdict(window),
+        "names": {
+            "traced": {
+                function: sorted(filter(None, map(decode, texts))) for function, texts in _traced.snapshot()
+            },
+            "from_cache": sorted(_traced.from_cache.copy()),
+        },
+        "stopped_early": None if stopped_early is None else asdict(stopped_early),
+        "part_of": part_of,
     }
-    sidecars = logdir / "plugins" / "rlscope"
+    sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)
-    _write_atomically(sidecars / f"{directory.name}.json", json.dumps(sidecar, indent=1).encode())
-    return path
+    _write_atomically(sidecars / f"{session}.json", json.dumps(sidecar, indent=1).encode())
 
 
 def _new_session_directory(logdir: Path) -> Path:
@@ -60,15 +125,19 @@ def _new_session_directory(logdir: Path) -> Path:
     for attempt in range(1000):
         directory = profiles / (stamp if attempt == 0 else f"{stamp}_{attempt}")
         try:
-            directory.mkdir(parents=True)
+            directory.mkdir(parents=True)  # by one process only, however many begin in this second
             return directory
         except FileExistsError:
-            continue
+            if not directory.is_dir():  # a file in the way: another name would not help
+                raise
     raise OSError(f"no free session name for {stamp} in {profiles}")
 
 
 def _write_atomically(path: Path, content: bytes) -> None:
     # A reader that looks while we write must see the whole file or none.
     partial = path.with_name(path.name + ".partial")
-    partial.write_bytes(content)
-    os.replace(partial, path)
+    try:
+        partial.write_bytes(content)
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 _POLL = 0.02  # seconds between looks at whether jax is up
+_LOOK = 0.005  # seconds between looks, within a window, at whether it should end
 _SETTLED = 1.0  # seconds without a compile
 _PROBE = 0.01  # seconds: the first window, when it is not known yet how many events there are
 _SHORTEST = 0.002
@@ -52,7 +54,11 @@ class Windows:
         self.writing_seconds = 0.0
         """How long collecting and writing took, beside the program."""
         self._stop = threading.Event()
+        self.run = f"{os.getpid()}-{time.time_ns()}"
+        """What ties the windows of one run together."""
         self._last_compile = 0.0
+        self._session = threading.Lock()
+        self._own_profiler = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rlscope_windows", daemon=True)
 
     def start(self) -> None:
@@ -76,6 +82,9 @@ class Windows:
             if "jax" in sys.modules and _backend_is_up():
                 import jax
 
+                from rlscope_jax import _jax
+
+                _jax.around_profiling(self._give_way)
                 jax.monitoring.register_event_duration_secs_listener(self._note_compile)
                 self._last_compile = time.monotonic()
                 return True
@@ -112,22 +121,38 @@ class Windows:
     def _open(self, seconds: float, keep: bool) -> int:
         """Record for a while; returns about how many events there were."""
         from rlscope_jax import _jax
-        from rlscope_jax.capture._session import Window, write_session
+        from rlscope_jax.capture._session import Window, write_profile, write_sidecar
 
-        try:
-            recorder = _jax.Recorder()
-        except RuntimeError as error:  # the program's own profiler is running
-            self._tell(f"no window now: {error}")
-            return 0
-        self._stop.wait(seconds)
-        began = time.monotonic()
-        space = recorder.stop()
+        with self._session:
+            if self._own_profiler.is_set():
+                return 0
+            try:
+                recorder = _jax.Recorder()
+            except RuntimeError as error:
+                self._tell(f"no window now: {error}")
+                return 0
+            until = time.monotonic() + seconds
+            while time.monotonic() < until and not (self._stop.is_set() or self._own_profiler.is_set()):
+                self._stop.wait(min(_LOOK, max(until - time.monotonic(), 0)))
+            began = time.monotonic()
+            space = recorder.stop()
         window = Window(recorder.started_ns, recorder.stopped_ns, 0, -1)
         self.open_seconds += (recorder.stopped_ns - recorder.started_ns) / 1e9
         if keep:
-            self.kept.append(write_session(self.logdir, space, window))
+            profile = write_profile(self.logdir, space)
+            write_sidecar(profile, window, part_of=self.run)
+            self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began
         return len(space) // _BYTES_PER_EVENT
+
+    def _give_way(self, begins: bool) -> None:
+        """The program's own profiler begins or has ended: there can be but one at a time."""
+        if begins:
+            self._own_profiler.set()
+            with self._session:  # wait for the window that is open
+                pass
+        else:
+            self._own_profiler.clear()
 
 
 def _backend_is_up() -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from rlscope_jax.names import parse_op_name
 from rlscope_jax.xla_events.gpu import in_command_buffer
 from rlscope_jax.xla_events.op_table import NO_PROGRAM
 from rlscope_jax.xla_events.trace import Trace
@@ -25,21 +28,27 @@ class Problem:
     unusable: bool = False
 
 
-def check(trace: Trace, dispatches: int, unfinished: int) -> list[Problem]:
+def check(
+    trace: Trace, dispatches: int, unfinished: int, sidecar: dict[str, Any] | None = None
+) -> list[Problem]:
     """The problems of one host's capture, the most telling first.
 
     Args:
         trace: the capture.
         dispatches: program executions that the host asked for.
         unfinished: those of them that show no device work.
+        sidecar: what our own capture wrote beside it, if it was ours.
     """
+    known = sidecar or {}
     checks: list[Callable[[], Problem | None]] = [
         lambda: _no_device_ops(trace),
         lambda: _window_closed_early(trace, dispatches, unfinished),
         lambda: _truncated(trace),
+        lambda: _stopped_early(known.get("stopped_early")),
         lambda: _dropped_events(trace),
         lambda: _missing_devices(trace),
         lambda: _no_hlo(trace),
+        lambda: _stale_names(trace, known.get("names")),
         lambda: _command_buffers(trace),
         lambda: _clock_skew(trace),
         lambda: _python_tracer_on(trace),
@@ -114,6 +123,22 @@ def _truncated(trace: Trace) -> Problem | None:
     )
 
 
+def _stopped_early(stopped: object) -> Problem | None:
+    if not isinstance(stopped, dict):
+        return None
+    events, limit, last = (
+        stopped.get(key) for key in ("estimated_events", "limit_events", "planned_last_step")
+    )
+    if not (isinstance(events, int) and isinstance(limit, int)):
+        return None
+    until = f" and not after step {last}, as its schedule said" if isinstance(last, int) else ""
+    return Problem(
+        "truncated",
+        f"the window was ended early{until}: it held about {events:,} events, and {limit:,} were allowed.",
+        "what it holds is whole; record fewer steps, or allow more with profile(max_events=...).",
+    )
+
+
 def _dropped_events(trace: Trace) -> Problem | None:
     said = [text for text in trace.warnings if "drop" in text.lower()]
     full = any(len(line.start) >= _BUFFER_LIMIT for line in trace.op_lines if line.launch is not None)
@@ -147,6 +172,48 @@ def _no_hlo(trace: Trace) -> Problem | None:
         f"the capture lacks the HLO of {missing} of {len(ran)} programs that ran: it cannot place their ops.",
         "leave enable_hlo_proto on when recording.",
     )
+
+
+def _stale_names(trace: Trace, names: object) -> Problem | None:
+    """Names that were traced into a program, and that the program from the compilation cache lacks."""
+    if not isinstance(names, dict):
+        return None
+    traced, cached = names.get("traced"), names.get("from_cache")
+    if not isinstance(traced, dict) or not isinstance(cached, list):
+        return None
+    expected = {_spelled(name): _texts(traced.get(name)) for name in cached if isinstance(name, str)}
+    found: dict[str, set[str]] = {}
+    for program in trace.programs:
+        module = trace.programs.module(program)
+        function = _spelled(module.name.removeprefix("jit_")) if module is not None else ""
+        if module is not None and expected.get(function):
+            paths = (parse_op_name(instruction.op_name).path for instruction in module.instructions)
+            found.setdefault(function, set()).update(f"/{path}/" for path in paths)
+    missing = {
+        (function, name)
+        for function, paths in found.items()
+        for name in expected[function]
+        if not any(f"/{name}/" in path for path in paths)
+    }
+    if not missing:
+        return None
+    functions = ", ".join(sorted({function for function, _ in missing}))
+    listed = ", ".join(sorted({name for _, name in missing}))
+    return Problem(
+        "stale_names",
+        f"operations are missing in programs that came from the compilation cache ({functions}): {listed}.",
+        "jax keeps names out of its cache's keys: compile inside profile(), which puts them in, or empty the "
+        "cache once (jax_compilation_cache_dir). XLA may also have removed what they name.",
+    )
+
+
+def _texts(values: object) -> list[str]:
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
+
+
+def _spelled(function: str) -> str:
+    """A function's name as its module spells it: `<lambda>` is `_lambda`."""
+    return re.sub(r"\W+", "_", function).strip("_")
 
 
 def _command_buffers(trace: Trace) -> Problem | None:

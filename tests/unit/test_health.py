@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 from collections.abc import Callable
 
 import pytest
@@ -168,6 +169,46 @@ def a_captured_graph(sick):
     return trace.build()
 
 
+class WithSidecar:
+    """A profile and what our own capture wrote beside it."""
+
+    def __init__(self, space, **sidecar):
+        self.space, self.sidecar = space, sidecar
+
+    def write(self, folder, session):
+        self.space.write(folder, session)
+        path = folder / "plugins" / "rlscope" / f"{session}.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(self.sidecar))
+
+
+@twins("truncated")
+def ended_for_lack_of_room(sick):
+    stopped = {"limit_events": 2000, "estimated_events": 1900, "planned_last_step": 7}
+    return WithSidecar(cpu().build(), stopped_early=stopped if sick else None)
+
+
+@twins("stale_names")
+def a_cached_program_without_the_names(sick):
+    names = {"traced": {"f": ["policy" if sick else "loss"]}, "from_cache": ["f"]}
+    return WithSidecar(cpu().build(), names=names)
+
+
+@twins("stale_names")
+def a_cached_lambda(sick):
+    module = module_of("jit__lambda", 3, OPS, {"dot.1": "jit(<lambda>)/rls=update/rls=loss/dot_general"})
+    trace = CpuTrace()
+    trace.run(module, OPS, US, worker=trace.worker())
+    traced = {"<lambda>": ["update/loss/norm" if sick else "update/loss", "loss"]}
+    return WithSidecar(trace.build(), names={"traced": traced, "from_cache": ["<lambda>"]})
+
+
+@twins("stale_names")
+def only_what_came_from_the_cache_can_be_stale(sick):
+    names = {"traced": {"f": ["policy"], "g": ["value"]}, "from_cache": ["g", *["f"] * sick]}
+    return WithSidecar(cpu().build(), names=names)
+
+
 @twins("clock_skew")
 def kernels_before_their_launch(sick):
     trace = gpu(kernels=200)
@@ -204,6 +245,19 @@ def test_it_is_said_and_only_where_it_is_so(tmp_path, code, build):
     assert verdict == ("unusable" if build is nothing_recorded else "degraded")
 
 
+@pytest.mark.parametrize(
+    "sidecar",
+    [
+        {"names": 3, "stopped_early": 3},
+        {"names": {"traced": {"f": 3}, "from_cache": ["f", 3]}, "stopped_early": {"limit_events": "x"}},
+        {"names": {"traced": {"f": [3, None]}, "from_cache": ["f"]}, "stopped_early": []},
+        {"names": {"traced": [], "from_cache": {}}},
+    ],
+)
+def test_a_spoilt_sidecar_is_no_problem(tmp_path, sidecar):
+    assert problems(WithSidecar(cpu().build(), **sidecar), tmp_path) == ({}, "ok")
+
+
 @pytest.mark.parametrize("trace", [cpu(), gpu()], ids=["cpu", "gpu"])
 def test_a_whole_capture_is_ok(tmp_path, trace):
     assert problems(trace.build(), tmp_path) == ({}, "ok")
@@ -233,6 +287,8 @@ def test_full_buffers_have_dropped_events(tmp_path, monkeypatch):
         (without_hlo, "1 of 1 programs"),
         (a_captured_graph, "25 %"),
         (kernels_before_their_launch, "10 of 200 kernels"),
+        (ended_for_lack_of_room, "not after step 7, as its schedule said: it held about 1,900 events"),
+        (a_cached_program_without_the_names, "(f): policy"),
     ],
     ids=lambda value: getattr(value, "__name__", value),
 )
