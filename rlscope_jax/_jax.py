@@ -132,8 +132,9 @@ def names_in_cache_key() -> Iterator[None]:
 
 def around_profiling(tell: Callable[[bool], None]) -> None:
     """Have `tell(True)` called before jax.profiler starts a trace, `tell(False)` after it stopped one."""
-    from jax._src import profiler
+    from jax._src import profiler as _private
 
+    profiler: Any = _private
     start, stop = profiler.start_trace, profiler.stop_trace
 
     @wraps(start)
@@ -148,7 +149,8 @@ def around_profiling(tell: Callable[[bool], None]) -> None:
         finally:
             tell(False)
 
-    for module in (profiler, jax.profiler):
+    public: Any = jax.profiler
+    for module in (profiler, public):  # jax.profiler.trace() looks in the first
         module.start_trace, module.stop_trace = start_trace, stop_trace
 
 

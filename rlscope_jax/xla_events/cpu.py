@@ -27,7 +27,7 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
     pending: list[tuple[OpLine, int, int]] = []  # an op line, the device ordinal, its place in the table
     inline: list[tuple[HostThread, int]] = []
     for line in chain.from_iterable(plane.read_lines() for plane in space.named(HOST_PLANE)):
-        kinds = _kinds(line, table)
+        kinds = _kinds(line, table, programs)
         place = table.add(kinds)
         is_op = kinds.name >= 0
         kind = np.where(is_op[line.row], line.row, -1)
@@ -56,13 +56,16 @@ def read_cpu_trace(space: XSpace, programs: Programs) -> Trace:
     return trace
 
 
-def _kinds(line: Line, table: OpTable) -> Kinds:
+def _kinds(line: Line, table: OpTable, programs: Programs) -> Kinds:
     """One kind per row of the line's statistics."""
     has_op = line.has("hlo_op")
     nothing = np.full(len(has_op), table.text(""), np.int64)
     name = table.texts(line.strings("hlo_op")) if has_op.any() else nothing
+    program = line.integers("program_id")
+    if has_op.any():
+        program = np.where(has_op, programs.of_modules(program, line.strings("hlo_module")), program)
     return Kinds(
-        program=line.integers("program_id"),
+        program=program,
         name=np.where(has_op, name, -1),
         kernel=nothing,
         op_path=nothing,

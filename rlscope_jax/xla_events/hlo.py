@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from rlscope_jax.xla_events import wire
 from rlscope_jax.xla_events.stack_frames import Frame, StackFrames
 from rlscope_jax.xla_events.xspace import XSpace
@@ -83,6 +85,25 @@ class Programs:
         if program_id not in self._modules:
             self._modules[program_id] = self._read(program_id)
         return self._modules[program_id]
+
+    def of_modules(self, ids: np.ndarray, modules: list[str]) -> np.ndarray:
+        """The ids under which the programs' HLO is kept, from the ids and module names that events state.
+
+        They differ for a program from the persistent compilation cache: its events keep the id it had in the
+        process that compiled it, which may be another program's here. Then its name tells, if it is the only
+        one of that name.
+        """
+        kept = dict.fromkeys(zip(ids.tolist(), modules, strict=True))
+        for stated, name in kept:
+            kept[stated, name] = self._id_of(stated, name)
+        return np.array([kept[pair] for pair in zip(ids.tolist(), modules, strict=True)], np.int64)
+
+    def _id_of(self, stated: int, name: str) -> int:
+        module = self.module(stated)
+        if not name or (module is not None and module.name == name):
+            return stated
+        named = [program for program in self if (found := self.module(program)) and found.name == name]
+        return named[0] if len(named) == 1 else stated
 
     def instruction(self, program_id: int, name: str) -> Instruction | None:
         """The instruction of that name in a program, None when either is not known."""

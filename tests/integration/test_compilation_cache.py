@@ -73,10 +73,6 @@ def test_a_warm_cache(tmp_path):
     assert "after" in paths(fresh)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="ops of a program from the cache carry the id it had when it was compiled, its HLO has another",
-)
 def test_a_program_from_the_cache_is_placed(tmp_path):
     run(tmp_path, "same", "yes")
     report = run(tmp_path, "same", "yes")

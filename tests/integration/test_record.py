@@ -57,9 +57,8 @@ def test_arguments_output_and_exit_code_are_the_programs(tmp_path):
 
 
 def test_a_window_opens_in_the_middle_of_one_long_call(tmp_path):
-    path = program(
-        tmp_path, "jax.lax.scan(body, jnp.ones((8, 8)), None, length=300_000)[0].block_until_ready()"
-    )
+    text = "jax.lax.scan(body, jnp.ones((8, 8)), None, length=300_000)[0].block_until_ready()"
+    path = program(tmp_path, text)
     done = record(tmp_path, *EARLY, path)
     assert done.returncode == 0, done.stderr
     data = load(tmp_path / "log").to_dict()
@@ -147,7 +146,7 @@ def test_a_fork_is_not_recorded(tmp_path):
     text = "import os; work(1)\nif os.fork() == 0: os._exit(0)\nos.wait(); work(0.5); print('parent')"
     done = record(tmp_path, *EARLY, program(tmp_path, text))
     assert (done.returncode, done.stdout) == (0, "parent\n")
-    assert done.stderr.count("recorded") == 1
+    assert done.stderr.count("rlscope-jax: recorded") == 1
 
 
 @pytest.mark.parametrize("text", ["", "def ("])
