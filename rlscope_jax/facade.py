@@ -11,7 +11,7 @@ from rlscope_jax.attribution.placement import GROUPINGS
 from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
 from rlscope_jax.xla_events.read import read_trace
-from rlscope_jax.xla_events.sessions import Session, find_session
+from rlscope_jax.xla_events.sessions import Session, find_session, windows_of_run
 from rlscope_jax.xla_events.trace import Trace
 
 
@@ -22,6 +22,8 @@ def load(
     group: str = "auto",
 ) -> Report:
     """Read the newest session under `logdir` (or the one named) into a report.
+
+    Where `rlscope-jax record` took it as one of many windows of a run, all of them are added up.
 
     Args:
         logdir: what was given to the profiler, a directory above it, a session's directory or a file.
@@ -37,16 +39,23 @@ def load(
     if group not in GROUPINGS:
         raise ValueError(f"group must be one of {', '.join(GROUPINGS)}; got {group!r}")
     chosen = find_session(logdir, session)
-    processes: list[Process] = []
-    for number, path in enumerate(chosen.files):
+    parts = [chosen] if session is not None else windows_of_run(logdir, chosen)
+    files = sum(len(part.files) for part in parts)
+    read = 0
 
-        def tell(share: float, done: int = number) -> None:
-            if progress is not None:
-                progress((done + share) / len(chosen.files))
+    def tell(share: float) -> None:
+        if progress is not None:
+            progress((read + share) / files)
 
-        processes.append(_process(path, chosen, group, tell))
-    _tell_hosts_apart([process.trace for process in processes])
-    return Report(chosen, processes)
+    windows = []
+    for part in parts:
+        processes: list[Process] = []
+        for path in part.files:
+            processes.append(_process(path, part, group, tell))
+            read += 1
+        _tell_hosts_apart([process.trace for process in processes])
+        windows.append(Report(part, processes))
+    return windows[0] if len(windows) == 1 else Report(chosen, windows[-1].processes, windows)
 
 
 def _tell_hosts_apart(traces: list[Trace]) -> None:

@@ -16,6 +16,7 @@ from rlscope_jax.attribution.compiles import Compiles
 from rlscope_jax.attribution.placement import EVIDENCE
 from rlscope_jax.attribution.runs import unfinished
 from rlscope_jax.breakdown.table import Row, Table
+from rlscope_jax.breakdown.windows import add_windows
 from rlscope_jax.names import STEP_NAME
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
 from rlscope_jax.xla_events.sessions import Session
@@ -61,6 +62,8 @@ class Report:
 
     session: Session
     processes: list[Process] = field(default_factory=list)
+    windows: list[Report] = field(default_factory=list)
+    """The windows this report adds up, where a run was recorded in several."""
 
     @property
     def problems(self) -> list[Problem]:
@@ -73,6 +76,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain values, following `report.schema.json`."""
+        if self.windows:
+            return add_windows([window.to_dict() for window in self.windows])
         processes = self.processes
         problems = self.problems
         first = processes[0].trace
@@ -149,6 +154,7 @@ class Report:
         numbers = [step.number for step in steps if step.number >= 0]
         return {
             "start_unix_ns": trace.start_unix_ns,
+            "windows": 1,
             "wall_ns": max(
                 _ns(process.trace.window[1] - process.trace.window[0]) for process in self.processes
             ),

@@ -56,7 +56,8 @@ def _header(data: dict[str, Any], console: Console) -> None:
     where = f"{data['session']['logdir']} · {data['session']['name']}"
     console.print(f"[bold]{escape(where)}[/bold]", soft_wrap=True)
     parts = [
-        f"window {duration(window['wall_ns'])}",
+        f"window {duration(window['wall_ns'])}"
+        + (f" in {window['windows']} windows" if window["windows"] > 1 else ""),
         _steps(window, data["steps"]["wall"]),
         f"{counts['device_ops']:,} device ops",
         f"{counts['dispatches']:,} dispatches",

@@ -114,6 +114,14 @@ def find_session(logdir: str | Path, name: str | None = None) -> Session:
     raise NoProfileError(f"no session {name!r} under {logdir}; the newest are: {known}.")
 
 
+def windows_of_run(logdir: str | Path, session: Session) -> list[Session]:
+    """All windows of the run that a session is a window of, in order; else that session alone."""
+    run = session.sidecar.get("part_of")
+    if not isinstance(run, str):
+        return [session]
+    return [other for other in sessions(logdir) if other.sidecar.get("part_of") == run]
+
+
 def _session(directory: Path, files: list[Path]) -> Session:
     # <logdir>/plugins/profile/<session>/<host>.xplane.pb; a file elsewhere is its own directory's session.
     in_place = directory.parent.name == "profile" and directory.parent.parent.name == "plugins"

@@ -8,9 +8,11 @@ import textwrap
 import time
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from rlscope_jax import load, sessions
+from rlscope_jax.breakdown.report import report_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = """
@@ -158,3 +160,19 @@ def test_what_cannot_be_run_is_said_in_one_line(tmp_path, text):
     assert done.returncode == 2
     assert done.stderr.startswith("rlscope-jax: cannot run")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_windows_of_a_run_make_one_report(tmp_path):
+    done = record(tmp_path, *EARLY, program(tmp_path, "work(2)"))
+    assert done.returncode == 0, done.stderr
+    report = load(tmp_path / "log")
+    data, alone = report.to_dict(), [window.to_dict() for window in report.windows]
+    assert data["window"]["windows"] == len(alone) == len(sessions(tmp_path / "log")) == 3
+    for total in ("wall", "device_only", "overlap", "host_only", "idle", "device_self"):
+        assert data["totals"][total]["raw"] == sum(one["totals"][total]["raw"] for one in alone)
+    assert data["counts"]["device_ops"] == sum(row["device"]["ops"] for row in data["operations"])
+    shares = [sum(row["evidence"].values()) for row in data["operations"] if row["device"]["self"]["raw"]]
+    assert all(share == pytest.approx(1, abs=1e-4) for share in shares)
+    jsonschema.validate(data, report_schema())
+    newest = sessions(tmp_path / "log")[-1].name
+    assert load(tmp_path / "log", session=newest).to_dict()["window"]["windows"] == 1

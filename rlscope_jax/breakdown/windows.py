@@ -1,0 +1,145 @@
+"""Several windows of one run of a program, added up to one report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+Data = dict[str, Any]
+
+_NAMES = ("program_id", "process", "id")  # numbers that name rather than count
+_STATES = ("ok", "degraded", "unusable")
+
+
+def add_windows(reports: list[Data]) -> Data:
+    """One report of several (`Report.to_dict()`), in the order of their windows.
+
+    Times and counts are sums over the windows; what lies between windows is in none of them. That a program
+    was still at work when a window closed is no fault here: windows are opened at any time.
+    """
+    first, last = reports[0], reports[-1]
+    return {
+        "schema": last["schema"],
+        "session": {
+            **first["session"],
+            "files": [file for one in reports for file in one["session"]["files"]],
+        },
+        "processes": last["processes"],
+        "devices": _joined(reports, "devices", lambda device: device["id"]),
+        "environment": last["environment"],
+        "health": _health(reports),
+        "window": _window(reports),
+        "steps": next((one["steps"] for one in reports if one["steps"]["wall"]), last["steps"]),
+        "overhead": _overhead(reports),
+        "totals": _sum([one["totals"] for one in reports]),
+        "operations": _operations(reports),
+        "programs": _joined(reports, "programs", lambda program: (program["program_id"], program["name"])),
+        "counts": _sum([one["counts"] for one in reports]),
+        "findings": last["findings"],
+    }
+
+
+def _operations(reports: list[Data]) -> list[Data]:
+    """Rows of the same operation added up; shares of evidence weighted by the time they are shares of."""
+    times: dict[Hashable, dict[str, float]] = {}
+
+    def key(row: Data) -> Hashable:
+        return row["process"], row["path"], row["direction"]
+
+    for one in reports:
+        for row in one["operations"]:
+            of_row = times.setdefault(key(row), {})
+            for evidence, share in row["evidence"].items():
+                of_row[evidence] = of_row.get(evidence, 0.0) + share * row["device"]["self"]["raw"]
+    rows = _joined(reports, "operations", key)
+    for row in rows:
+        evidence = times[key(row)]
+        whole = sum(evidence.values())
+        row["evidence"] = {name: round(time / whole, 6) for name, time in evidence.items() if whole}
+    return sorted(rows, key=lambda row: (row["process"], row["kind"] == "special", row["path"]))
+
+
+def _joined(reports: list[Data], section: str, key: Callable[[Data], Hashable]) -> list[Data]:
+    found: dict[Hashable, list[Data]] = {}
+    for one in reports:
+        for item in one[section]:
+            found.setdefault(key(item), []).append(item)
+    return [_sum(items) for items in found.values()]
+
+
+def _sum(parts: list[Any]) -> Any:
+    """Add up values of the same shape: numbers are added, of names the last is kept."""
+    last = parts[-1]
+    if isinstance(last, dict):
+        if set(last) == {"raw", "corrected", "interval"}:
+            return _figure(parts)
+        return {
+            name: last[name] if name in _NAMES else _sum([part[name] for part in parts if name in part])
+            for name in last
+        }
+    if isinstance(last, bool) or any(not isinstance(part, int | float) for part in parts):
+        return last
+    return sum(parts)
+
+
+def _figure(parts: list[Data]) -> Data:
+    known = [part for part in parts if part["raw"] is not None]
+    corrected = [part["corrected"] for part in known]
+    intervals = [part["interval"] for part in known]
+    whole = bool(known) and None not in corrected
+    return {
+        "raw": sum(part["raw"] for part in known) if known else None,
+        "corrected": sum(corrected) if whole else None,
+        "interval": [sum(ends) for ends in zip(*intervals, strict=True)]
+        if whole and None not in intervals
+        else None,
+    }
+
+
+def _health(reports: list[Data]) -> Data:
+    problems: dict[str, Data] = {}
+    for one in reports:
+        for problem in one["health"]["problems"]:
+            if problem["code"] != "window_closed_early":
+                problems.setdefault(problem["code"], problem)
+    covered = [one["health"]["covered"] for one in reports if one["health"]["covered"] is not None]
+    worst = max((one["health"]["verdict"] for one in reports), key=_STATES.index)
+    return {
+        "verdict": worst if problems else "ok",
+        "covered": sum(covered) / len(covered) if covered else None,
+        "problems": list(problems.values()),
+    }
+
+
+def _window(reports: list[Data]) -> Data:
+    windows = [one["window"] for one in reports]
+    return {
+        **windows[0],
+        "windows": len(windows),
+        "wall_ns": sum(window["wall_ns"] for window in windows),
+        "steps": sum(window["steps"] for window in windows),
+        "first_step": _least([window["first_step"] for window in windows], min),
+        "last_step": _least([window["last_step"] for window in windows], max),
+        "step_source": next(
+            (window["step_source"] for window in windows if window["step_source"] != "none"), "none"
+        ),
+    }
+
+
+def _least(numbers: list[int | None], choose: Callable[[list[int]], int]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return choose(known) if known else None
+
+
+def _overhead(reports: list[Data]) -> Data:
+    parts = [one["overhead"] for one in reports]
+    methods = {part["correction"] for part in parts}
+    if len(methods) > 1 or None in [part["inflation"] for part in parts]:
+        return {**parts[-1], "correction": "none", "inflation": None, "removed": None}
+    wall = _figure([one["totals"]["wall"] for one in reports])
+    removed = [part["removed"] for part in parts]
+    return {
+        **parts[-1],
+        "inflation": round(wall["raw"] / wall["corrected"], 4) if wall["corrected"] else None,
+        "removed": _sum(removed) if None not in removed else None,
+    }
