@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rlscope_jax.annotate import wrap_env as wrap_env
     from rlscope_jax.annotate import wrap_loss as wrap_loss
     from rlscope_jax.annotate import wrap_optimizer as wrap_optimizer
+    from rlscope_jax.annotate.auto import auto_annotate as auto_annotate
     from rlscope_jax.breakdown.report import Report as Report
     from rlscope_jax.capture import Schedule as Schedule
     from rlscope_jax.capture import profile as profile
@@ -30,6 +31,7 @@ _HOME = {
     "wrap_optimizer": "rlscope_jax.annotate",
     "wrap_apply": "rlscope_jax.annotate",
     "wrap_loss": "rlscope_jax.annotate",
+    "auto_annotate": "rlscope_jax.annotate.auto",
     "profile": "rlscope_jax.capture",
     "Schedule": "rlscope_jax.capture",
     "load": "rlscope_jax.facade",
@@ -38,8 +40,8 @@ _HOME = {
 }
 
 __all__ = [
-    "Report", "RlscopeError", "Schedule", "__version__", "load", "operation", "profile", "sessions",
-    "wrap_apply", "wrap_env", "wrap_loss", "wrap_optimizer",
+    "Report", "RlscopeError", "Schedule", "__version__", "auto_annotate", "load", "operation", "profile",
+    "sessions", "wrap_apply", "wrap_env", "wrap_loss", "wrap_optimizer",
 ]  # fmt: skip
 
 

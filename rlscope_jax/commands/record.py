@@ -48,6 +48,11 @@ class RecordCommand:
             default=200_000,
             help="about the most events in a window; later windows are made shorter (default: 200000)",
         )
+        parser.add_argument(
+            "--auto",
+            action="store_true",
+            help="name the parts of brax, gymnax, gymnasium, rejax, optax and flax that the program uses",
+        )
         parser.add_argument("--no-report", action="store_true", help="do not print the report at the end")
         parser.add_argument("-m", dest="module", action="store_true", help="SCRIPT is a module's name")
         parser.add_argument("script", metavar="SCRIPT", help="the program")
@@ -66,6 +71,10 @@ class RecordCommand:
         began = time.monotonic()
         windows.start()
         try:
+            if options.auto:
+                from rlscope_jax.annotate.auto import auto_annotate
+
+                auto_annotate()
             run = script.run_module if options.module else script.run_script
             code = run(options.script, options.arguments)
             script.wait_for_threads()

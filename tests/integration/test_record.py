@@ -58,6 +58,16 @@ def test_arguments_output_and_exit_code_are_the_programs(tmp_path):
     assert "train/body" in {row["path"] for row in load(tmp_path / "log").to_dict()["operations"]}
 
 
+def test_names_of_libraries_are_given_before_the_program_begins(tmp_path):
+    pytest.importorskip("optax")
+    path = tmp_path / "user.py"
+    path.write_text(
+        "import sys; assert 'jax' not in sys.modules\nimport optax; print(hasattr(optax.adam, '__wrapped__'))"
+    )
+    done = record(tmp_path, "--auto", path)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
 def test_a_window_opens_in_the_middle_of_one_long_call(tmp_path):
     text = "jax.lax.scan(body, jnp.ones((8, 8)), None, length=300_000)[0].block_until_ready()"
     path = program(tmp_path, text)

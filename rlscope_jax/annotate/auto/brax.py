@@ -1,15 +1,15 @@
-"""Run Brax's own trainers on a jax that has dropped a function they call. Never imports brax."""
+"""Brax: names for its trainers' parts, and a function they call that jax has dropped. Never imports brax."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
-import numpy as np
+from rlscope_jax.annotate.auto._library import Library, Patch
 
-from rlscope_jax import _jax
+if TYPE_CHECKING:
+    import jax
 
 
 def restore_device_put_replicated() -> ExitStack:
@@ -21,6 +21,10 @@ def restore_device_put_replicated() -> ExitStack:
         A context manager that takes the function away again when it is left, or when its `close()` is
         called; ignore it to keep the function for the rest of the program.
     """
+    import jax
+
+    from rlscope_jax import _jax
+
     undo = ExitStack()
     if not hasattr(jax, "device_put_replicated"):
         setattr(jax, "device_put_replicated", _jax.device_put_replicated or replicate)  # noqa: B010
@@ -35,7 +39,48 @@ def replicate(value: Any, devices: Sequence[jax.Device]) -> Any:
         value: arrays and scalars, in any pytree.
         devices: where to put a copy.
     """
+    import jax
+    import numpy as np
+
     # The axis keeps jax's own name for it, so that both functions give one and the same sharding.
     mesh = jax.sharding.Mesh(np.array(devices), ("_device_put_replicated",))
     sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(mesh.axis_names))
     return jax.tree.map(lambda leaf: jax.device_put(jax.numpy.stack([leaf] * len(devices)), sharding), value)
+
+
+def _losses(original: Any, name: str) -> Any:
+    """SAC's `make_losses` returns its three losses."""
+    from rlscope_jax.annotate._operation import operation
+
+    def make_losses(*arguments: Any, **more: Any) -> Any:
+        losses = original(*arguments, **more)
+        return tuple(
+            operation(part)(loss)
+            for part, loss in zip(("alpha_loss", "critic_loss", "actor_loss"), losses, strict=True)
+        )
+
+    return make_losses
+
+
+_TRAINING = "brax.training"
+_WRAPPERS = "brax.envs.wrappers.training"
+
+LIBRARY = Library(
+    "brax",
+    "0.12",
+    "0.15",
+    (
+        Patch(f"{_TRAINING}.acting", "generate_unroll", "rollout"),
+        Patch(f"{_TRAINING}.acting", "Evaluator.run_evaluation", "evaluate"),
+        Patch(_WRAPPERS, "EpisodeWrapper.step", "env_step"),
+        Patch(_WRAPPERS, "EpisodeWrapper.reset", "env_reset"),
+        Patch(f"{_TRAINING}.agents.ppo.losses", "compute_gae", "gae"),
+        Patch(f"{_TRAINING}.agents.ppo.losses", "compute_ppo_loss", "loss"),
+        Patch(f"{_TRAINING}.agents.sac.losses", "make_losses", "losses", _losses),
+        Patch(f"{_TRAINING}.acme.running_statistics", "update", "obs_statistics"),
+        Patch(f"{_TRAINING}.acme.running_statistics", "normalize", "obs_normalize"),
+        Patch(f"{_TRAINING}.replay_buffers", "QueueBase.insert_internal", "replay_insert"),
+        Patch(f"{_TRAINING}.replay_buffers", "UniformSamplingQueue.sample_internal", "replay_sample"),
+    ),
+    restore_device_put_replicated,
+)
