@@ -45,13 +45,40 @@ def link_runs(trace: Trace, activities: list[HostActivity]) -> list[Dispatch]:
     return dispatches
 
 
-def unfinished(dispatches: list[Dispatch]) -> int:
-    """How many calls the window closed upon: those after the last that shows device work.
+def unfinished(trace: Trace, dispatches: list[Dispatch]) -> int:
+    """How many calls the window closed upon: those after the last that shows work, and that one if cut.
 
     An earlier call without any was done all the same: some programs have nothing to do.
     """
     answered = max((dispatch.start for dispatch in dispatches if dispatch.run >= 0), default=-1)
-    return sum(dispatch.start > answered for dispatch in dispatches)
+    silent = sum(dispatch.start > answered for dispatch in dispatches)
+    return silent + min(_cut_runs(trace), len(dispatches) - silent)
+
+
+def _cut_runs(trace: Trace) -> int:
+    """Runs that the window closed upon: a worker is still at its task, and a loop or call of the program has no end.
+
+    An op leaves its event when it ends. A worker may be at its task for a while after its last op.
+    """
+    cut = {worker.name for worker in trace.workers if worker.cut}
+    found = set()
+    for line in trace.op_lines:
+        if line.name not in cut or len(line.start) == 0:
+            continue
+        run = int(line.run[np.argmax(line.end)])
+        module = trace.programs.module(int(trace.runs.program[run]))
+        if module is None:
+            continue
+        ended = {trace.ops.name[op] for op in np.unique(line.op[line.run == run]).tolist()}
+        loops = {
+            instruction.name
+            for instruction in module.instructions
+            if instruction.opcode in ("while", "conditional", "call")
+            and instruction.computation == module.entry
+        }
+        if loops - ended:
+            found.add(run)
+    return len(found)
 
 
 def _link_inline(number: int, activity: HostActivity, by_event: dict, taken: set[int]) -> None:

@@ -71,7 +71,9 @@ class Report:
         found = []
         for process in self.processes:
             dispatches = process.attribution.dispatches
-            found += check(process.trace, len(dispatches), unfinished(dispatches), self.session.sidecar)
+            found += check(
+                process.trace, len(dispatches), unfinished(process.trace, dispatches), self.session.sidecar
+            )
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -96,11 +96,7 @@ def _window_closed_early(trace: Trace, dispatches: int, unfinished: int) -> Prob
     if not trace.op_lines and trace.ran_without_ops:
         return None  # the programs did run: this jax just records no op
     lost = _unanswered(trace)
-    if lost is None:
-        at_work = {line.name for line in trace.op_lines}
-        cut = sum(worker.cut and worker.name in at_work for worker in trace.workers)
-        unfinished = max(unfinished, min(cut, dispatches))
-    else:
+    if lost is not None:
         unfinished = 0 if _is_truncated(trace) else len(lost)
     if not unfinished:
         return None
