@@ -12,6 +12,8 @@ from rlscope_jax.attribution.placement import parse_function
 from rlscope_jax.names import plain
 from rlscope_jax.xla_events.trace import OpLine, Trace
 
+_CONTROL = frozenset({"while", "conditional", "call"})
+
 
 @dataclass
 class Dispatch:
@@ -56,7 +58,7 @@ def unfinished(trace: Trace, dispatches: list[Dispatch]) -> int:
 
 
 def _cut_runs(trace: Trace) -> int:
-    """Runs that the window closed upon: a worker is still at its task, and a loop or call of the program has no end.
+    """Runs that the window closed upon: a worker is still at its task, and a loop of the program has no end.
 
     An op leaves its event when it ends. A worker may be at its task for a while after its last op.
     """
