@@ -8,6 +8,7 @@ from pathlib import Path
 from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
+from rlscope_jax.overhead.recorded import corrected_figures
 from rlscope_jax.xla_events.read import read_trace
 from rlscope_jax.xla_events.sessions import Session, find_session
 
@@ -39,4 +40,6 @@ def load(
 
 def _process(path: Path, session: Session, progress: Callable[[float], None]) -> Process:
     attribution = attribute(read_trace(path, session.window_unix_ns, progress))
-    return Process(attribution, tabulate(attribution), session.step_limits)
+    process = Process(attribution, tabulate(attribution), session.step_limits)
+    process.figures = corrected_figures(attribution, process.steps, session.sidecar)
+    return process

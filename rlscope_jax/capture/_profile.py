@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope_jax import _jax
+from rlscope_jax.capture._anchors import AnchorClock
 from rlscope_jax.capture._schedule import Phase, Schedule
 from rlscope_jax.capture._session import Window, write_session
 from rlscope_jax.names import EDGE_NAME, STEP_NAME
@@ -41,6 +42,7 @@ class profile:
         self._phase = Phase.OFF
         self._recorder: _jax.Recorder | None = None
         self._first_step = 0
+        self._clock = AnchorClock()
         self._closed = True
         self._last: Any = None  # the last step's value: what the end of the block waits for
         self._step_scope: Any = None
@@ -80,6 +82,7 @@ class profile:
         )
         if edge:
             self._wait(value)
+        self._clock.step_ends()
         self._close_step()
         if edge:
             self._end(last=self._step)
@@ -110,7 +113,8 @@ class profile:
             # A schedule's window that no step ended in is only the start of a cycle that never came.
             if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
                 window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)
-                self.sessions.append(write_session(self.logdir, space, window))
+                anchors = self._clock.window_closes()
+                self.sessions.append(write_session(self.logdir, space, window, anchors))
         except Exception as error:
             self._warn(f"could not keep the profile of steps {self._first_step} to {last}: {error}")
 
@@ -122,6 +126,7 @@ class profile:
             self._warn(f"could not wait for the device at the edge of a window: {error}")
 
     def _open_step(self) -> None:
+        self._clock.step_begins(recorded=self._recorder is not None)
         if self._recorder is not None:
             self._step_scope = _jax.step_annotation(STEP_NAME, self._step)
             self._step_scope.__enter__()

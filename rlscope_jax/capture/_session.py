@@ -28,8 +28,14 @@ class Window:
     last_step: int
 
 
-def write_session(logdir: Path, space: bytes, window: Window) -> Path:
+def write_session(logdir: Path, space: bytes, window: Window, anchors: dict | None = None) -> Path:
     """Write a serialized XSpace and its sidecar as a new session of `logdir`.
+
+    Args:
+        logdir: where TensorBoard looks.
+        space: the profile.
+        window: when it was open.
+        anchors: unprofiled steps timed around it, see `AnchorClock`.
 
     Returns:
         The path of the `xplane.pb`.
@@ -47,6 +53,7 @@ def write_session(logdir: Path, space: bytes, window: Window) -> Path:
         "platform": jax.default_backend(),
         "session": directory.name,
         "window": asdict(window),
+        "anchors": anchors,
     }
     sidecars = logdir / "plugins" / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)

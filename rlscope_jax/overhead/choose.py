@@ -1,0 +1,111 @@
+"""Which correction a recording allows, and what it says about it."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors
+from rlscope_jax.overhead.constants import Constant, Constants
+from rlscope_jax.overhead.correct import Correction, Overhead
+from rlscope_jax.overhead.method import Method
+from rlscope_jax.overhead.op_cost import has_tails
+from rlscope_jax.xla_events.health import Problem
+from rlscope_jax.xla_events.trace import Step, Trace
+
+NOT_CALIBRATED = "this machine is not calibrated; run: rlscope-jax calibrate"
+OP_SPREAD = 0.15
+"""The least relative half-width for a single operation (docs/correction.md)."""
+
+
+@dataclass
+class Corrected:
+    """A process' correction, or why there is none."""
+
+    correction: Correction | None
+    reason: str | None = None
+    problem: Problem | None = None
+
+
+def choose(
+    overhead: Overhead, steps: list[Step], constants: Constants | None, anchors: Anchors | None
+) -> Corrected:
+    """Correct by the unprofiled steps where there are enough, else by the machine's constants."""
+    trace = overhead.attribution.trace
+    tails = has_tails(trace.op_lines)
+    calibrated = _calibrated(trace, constants) if constants is not None else None
+    if anchors is not None and len(steps) > 0 and trace.op_lines and trace.devices[0].kind == "cpu":
+        method, problem = _anchored(overhead, steps, anchors, calibrated, tails)
+        if method is not None:
+            return Corrected(overhead.correct(method, steps), problem=problem)
+    if calibrated is None:
+        return Corrected(None, NOT_CALIBRATED)
+    if not tails and trace.op_lines and trace.devices[0].kind == "cpu":
+        reason = "this jax leaves no `end:` events, from which the overhead is measured; anchor the window"
+        return Corrected(None, reason)
+    return Corrected(overhead.correct(calibrated, steps))
+
+
+def _calibrated(trace: Trace, constants: Constants) -> Method:
+    # Events of the Python tracer are not read: what they cost the host is then unknown.
+    host = 0.0 if trace.python_tracer else 1000.0
+    event = constants.host_event
+    return Method(
+        "calibrated",
+        constants.tail_ratio,
+        max(1.5 * constants.tail_ratio.relative, OP_SPREAD),
+        1000.0 * constants.op_floor,
+        host * event.value,
+        max(event.relative, 0.2),
+        host * constants.step.value,
+        constants.to_dict(),
+    )
+
+
+def _anchored(
+    overhead: Overhead, steps: list[Step], anchors: Anchors, known: Method | None, tails: bool
+) -> tuple[Method | None, Problem | None]:
+    """The method whose ratio makes the profiled steps as long as the unprofiled ones."""
+    spans = [step.end - step.start for step in steps]
+    profiled = statistics.median(spans)
+    units = float(statistics.median(overhead.device_units(steps).tolist()))
+    base, doubt = 1000.0 * anchors.base, 1000.0 * anchors.uncertainty
+    host = _host_part(overhead, steps, known)
+    if units <= 0:
+        return None, None
+    scale = 1.0 if tails else 1000.0
+    extra = max(profiled - base - host, 0.0)
+    value = extra / units
+    spread = max(doubt, 0.05 * extra) / units
+    ratio = Constant(value, max(value - spread, 0.0), value + spread)
+    inflation = profiled / base
+    told = {
+        "steps": len(anchors.steps),
+        "base_ns": round(anchors.base),
+        "uncertainty_ns": round(anchors.uncertainty),
+        "ratio": round(value / scale, 4) if tails else None,
+    }
+    method = Method(
+        "anchored", ratio, max(ratio.relative, OP_SPREAD),
+        known.op_floor if known else 0.0, known.host_event if known else 0.0,
+        known.host_spread if known else 0.0, known.step if known else 0.0,
+        known.constants if known else {}, told,
+    )  # fmt: skip
+    return method, _unusual(value, inflation) if tails else None
+
+
+def _host_part(overhead: Overhead, steps: list[Step], known: Method | None) -> float:
+    return float(statistics.median(overhead.host_of_steps(known, steps).tolist())) if known else 0.0
+
+
+def _unusual(ratio: float, inflation: float) -> Problem | None:
+    low, high = USUAL_RATIO
+    if inflation <= TELLING_INFLATION or low <= ratio <= high:
+        return None
+    return Problem(
+        "unusual_overhead",
+        f"profiled steps took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times what their ops "
+        f"recorded of it (usual: {low} to {high}).",
+        "the machine's speed drifted, threads waited for or woke each other, or several worked at once: "
+        "record again with more `wait` steps, and trust shares less than the step time.",
+    )
