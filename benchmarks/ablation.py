@@ -1,4 +1,7 @@
-"""Scans of several operations, any of which can be left out: what accuracy.py judges single operations by."""
+"""Scans of several operations, any of which can be left out: what accuracy.py judges single operations by.
+
+No cumulative sums: XLA rewrites them into ops that carry no name, so no share of theirs could be right.
+"""
 
 from __future__ import annotations
 
@@ -26,26 +29,27 @@ def _gradient(x: jax.Array) -> jax.Array:
 SEGMENTS: dict[str, Segment] = {
     "dot": lambda x: jnp.tanh(x @ x * 0.1),
     "two dots": lambda x: jnp.tanh(jnp.tanh(x @ x * 0.1) @ x * 0.1),
-    "sort": lambda x: jnp.sort(x, axis=-1),
-    "cumsum": lambda x: jnp.cumsum(x, axis=0) * 0.1,
-    "argsort": lambda x: x + 0.001 * jnp.argsort(x, axis=0),
-    "gather": lambda x: x[jnp.argmax(jnp.abs(x), axis=0)] * 0.9,
+    "sort": lambda x: x.at[:4].set(jnp.sort(x[:4], axis=-1)),
+    "gather": lambda x: x[jnp.argmax(jnp.abs(x[:4]), axis=0)] * 0.9,
     "loop": _small_loop,
     "grad": _gradient,
     "update": lambda x: jax.lax.dynamic_update_slice(x, jnp.max(x @ x, axis=0, keepdims=True) * 0.01, (1, 0)),
-    "cond": lambda x: jax.lax.cond(jnp.sum(x) > 0, lambda v: jnp.tanh(v @ v) * 0.1, lambda v: jnp.sin(v @ v), x),
+    "cond": lambda x: jax.lax.cond(
+        jnp.sum(x) > 0, lambda v: jnp.tanh(v @ v) * 0.1, lambda v: jnp.sin(v @ v), x
+    ),
 }
 
 COMBINATIONS: dict[str, list[str]] = {}
 SIZES: dict[str, int] = {}
-for _size in (24, 48):
+for _size in (16, 32):
     for _names in (
-        ["dot", "sort", "cumsum"],
-        ["two dots", "argsort", "update"],
-        ["loop", "sort", "dot"],
-        ["grad", "cumsum", "sort"],
-        ["cond", "argsort", "two dots"],
-        ["gather", "dot", "argsort", "loop"],
+        ["dot", "sort", "loop"],
+        ["two dots", "grad", "update"],
+        ["loop", "grad", "gather"],
+        ["cond", "two dots", "sort"],
+        ["update", "dot", "grad"],
+        ["gather", "loop", "two dots"],
+        ["sort", "update", "cond"],
     ):
         _name = f"{' + '.join(_names)} {_size}"
         COMBINATIONS[_name], SIZES[_name] = _names, _size

@@ -80,7 +80,8 @@ def medium() -> Step:
 @workload("scan of large ops (512x512)", several_threads=True)
 def large() -> Step:
     return repeating(
-        lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c @ x * 0.01), None), x, None, length=8)[0], normal(512, 512)
+        lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c @ x * 0.01), None), x, None, length=8)[0],
+        normal(512, 512),
     )
 
 

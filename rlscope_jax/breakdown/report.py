@@ -211,7 +211,9 @@ def _operation(process: int, row: Row, figures: Figures) -> dict[str, Any]:
             "device_only": figure(lambda row: row.device_only),
             "overlap": figure(lambda row: row.overlap),
             "host_only": figure(lambda row: sum(row.host_only_categories)),
-            "host_only_categories": _figures(host_names.CATEGORIES, figure, lambda row: row.host_only_categories),
+            "host_only_categories": _figures(
+                host_names.CATEGORIES, figure, lambda row: row.host_only_categories
+            ),
             "idle": figure(lambda row: row.idle),
         },
         "evidence": {
@@ -229,11 +231,19 @@ def _devices(index: int, process: Process) -> list[dict[str, Any]]:
             "process": index,
             "kind": device.kind,
             "name": device.name,
-            "busy": _of_device(process, device, lambda cells, number=number: int(cells.busy[number])),
-            "self": _of_device(process, device, lambda cells, number=number: int(cells.self_of_device[number])),
+            "busy": _of_device(process, device, _busy(number)),
+            "self": _of_device(process, device, _self(number)),
         }
         for number, device in enumerate(process.trace.devices)
     ]
+
+
+def _busy(device: int) -> Callable[[Cells], int]:
+    return lambda cells: int(cells.busy[device])
+
+
+def _self(device: int) -> Callable[[Cells], int]:
+    return lambda cells: int(cells.self_of_device[device])
 
 
 def _self_of_program(process: Process, cells: Cells) -> dict[int, int]:
@@ -250,7 +260,9 @@ def _of_device(process: Process, device: Device, read: Callable[[Cells], int]) -
 
 def _programs(process: Process) -> list[dict[str, Any]]:
     trace, attribution = process.trace, process.attribution
-    device_self = [_self_of_program(process, cells) for cells in process.figures.all_cells(process.table.cells)]
+    device_self = [
+        _self_of_program(process, cells) for cells in process.figures.all_cells(process.table.cells)
+    ]
     events_of_op = np.zeros(len(trace.ops.program), np.int64)
     for line in trace.op_lines:
         np.add.at(events_of_op, line.op, 1)

@@ -80,7 +80,7 @@ class profile:
         edge = following is not self._phase or (
             self.schedule is not None and self.schedule.window_ends_after(self._step)
         )
-        if edge:
+        if edge or self._clock.starts_after_this_step:
             self._wait(value)
         self._clock.step_ends()
         self._close_step()

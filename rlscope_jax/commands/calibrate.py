@@ -26,7 +26,9 @@ class CalibrateCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the verb's options."""
-        parser.add_argument("--check", action="store_true", help="measure again and compare with what is stored")
+        parser.add_argument(
+            "--check", action="store_true", help="measure again and compare with what is stored"
+        )
         parser.add_argument("--json", action="store_true", help="print the constants as JSON")
 
     def run(self, options: argparse.Namespace) -> int:
@@ -71,6 +73,7 @@ def _show(constants: Constants, samples: list[Sample]) -> None:
         ("host event", constants.host_event),
         ("annotation", constants.annotation),
         ("step", constants.step),
+        ("handed call", constants.handed),
         ("python call", constants.python_call),
     ):
         print(f"{label:12} {cost.value:8.0f} ns           [{cost.low:.0f}, {cost.high:.0f}]")

@@ -20,6 +20,7 @@ class ReportCommand:
         """Declare the verb's options."""
         parser.add_argument("logdir", metavar="LOGDIR", help="where the profile was recorded")
         parser.add_argument("--session", metavar="NAME", help="a session other than the newest")
+        parser.add_argument("--raw", action="store_true", help="show times as recorded, not corrected")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def run(self, options: argparse.Namespace) -> int:
@@ -40,5 +41,5 @@ class ReportCommand:
             return 0
         from rlscope_jax.reporters.terminal import render
 
-        render(report)
+        render(report, raw=options.raw)
         return 0

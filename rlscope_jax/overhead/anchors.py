@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 LEAST = 5
@@ -13,22 +14,37 @@ USUAL_RATIO = (2.6, 3.5)
 TELLING_INFLATION = 1.2
 
 
+PLAUSIBLE_RATIO = (1.5, 6.5)
+"""Beyond this the unprofiled steps did other work, or the machine another pace: they are not used."""
+_LEFT_UNDONE = 2.0
+
+
+def typical(steps: Sequence[float]) -> float:
+    """What one of some steps in a row takes: the median, or the mean where calls return early.
+
+    Then the last step, which ends at an edge, waits for what the others left: it stands out.
+    """
+    middle = statistics.median(steps)
+    return statistics.fmean(steps) if steps[-1] > _LEFT_UNDONE * middle else middle
+
+
 @dataclass(frozen=True)
 class Anchors:
-    """Durations of unprofiled steps, ns."""
+    """Durations of unprofiled steps in a row, ns."""
 
     steps: tuple[int, ...]
 
     @property
     def base(self) -> float:
         """What an unprofiled step takes."""
-        return statistics.median(self.steps)
+        return typical(self.steps)
 
     @property
     def uncertainty(self) -> float:
         """Half-width of nine in ten medians of so many steps: 1.64 standard errors, from the quartiles."""
         low, _, high = statistics.quantiles(self.steps, n=4)
-        return 1.64 * 1.253 * (high - low) / 1.349 / math.sqrt(len(self.steps))
+        scatter = 1.64 * 1.253 * (high - low) / 1.349 / math.sqrt(len(self.steps))
+        return min(scatter, self.base)
 
 
 def read_anchors(sidecar: dict) -> Anchors | None:

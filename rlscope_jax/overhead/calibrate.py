@@ -55,7 +55,7 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
     progress(1.0)
     ratio = _tail_ratio(samples)
     floor = min((sample.floor_ns for sample in samples if sample.ratios), default=0.0) / 8
-    return Constants(ratio, floor, event, annotation, step, python_call), samples
+    return Constants(ratio, floor, event, annotation, step, _handed_cost(ratio, event), python_call), samples
 
 
 def _tail_ratio(samples: list[Sample]) -> Constant:
@@ -162,6 +162,31 @@ def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
         _difference(steps, _MARKS // 4),
         _difference(python, 2 * _MARKS, python_tracer=True),
     )
+
+
+def _handed_cost(ratio: Constant, event: Constant) -> Constant:
+    """Of a call that another thread executes and that is waited for, ns, beyond its ops and events."""
+    one = jax.jit(lambda x: jnp.tanh(jnp.tanh(x @ x * 0.01) @ x * 0.01))
+    x = jnp.ones((48, 48))
+
+    def calls() -> None:
+        for _ in range(_CALLS // 4):
+            one(x).block_until_ready()
+
+    calls()
+    bases: list[float] = []
+    profiled: list[float] = []
+    for _ in range(20):
+        bases += [_timed(calls), _timed(calls)]
+        overhead, took = _recorded(calls)
+        activities = overhead.attribution.activities
+        if not sum(len(activity.thread.handed.at) for activity in activities):
+            return Constant(0.0, 0.0, 0.0)  # this backend executes it on the calling thread
+        host = sum(len(activity.thread.start) for activity in activities) * event.value
+        profiled.append(took - host - ratio.value * float(overhead.device.wall.sum()) / 1000)
+    quick, slow = _fastest(bases), _fastest(profiled)
+    value = max(statistics.median(slow) - statistics.median(quick), 0.0) / (_CALLS // 4)
+    return Constant(value, 0.5 * value, 1.5 * value)
 
 
 def _events_per_call(space: bytes) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors
+from rlscope_jax.overhead.anchors import PLAUSIBLE_RATIO, TELLING_INFLATION, USUAL_RATIO, Anchors, typical
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Correction, Overhead
 from rlscope_jax.overhead.method import Method
@@ -14,6 +14,7 @@ from rlscope_jax.xla_events.health import Problem
 from rlscope_jax.xla_events.trace import Step, Trace
 
 NOT_CALIBRATED = "this machine is not calibrated; run: rlscope-jax calibrate"
+NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 5 or more `wait` steps"
 OP_SPREAD = 0.15
 """The least relative half-width for a single operation (docs/correction.md)."""
 
@@ -34,16 +35,26 @@ def choose(
     trace = overhead.attribution.trace
     tails = has_tails(trace.op_lines)
     calibrated = _calibrated(trace, constants) if constants is not None else None
-    if anchors is not None and len(steps) > 0 and trace.op_lines and trace.devices[0].kind == "cpu":
+    on_cpu = bool(trace.op_lines) and trace.devices[0].kind == "cpu"
+    usable = calibrated is not None and (tails or not on_cpu)
+    problem = None
+    if anchors is not None and steps and on_cpu:
         method, problem = _anchored(overhead, steps, anchors, calibrated, tails)
-        if method is not None:
+        if method is not None and (not usable or _is_narrower(method, calibrated)):
             return Corrected(overhead.correct(method, steps), problem=problem)
+        problem = problem if method is None else None
     if calibrated is None:
-        return Corrected(None, NOT_CALIBRATED)
-    if not tails and trace.op_lines and trace.devices[0].kind == "cpu":
-        reason = "this jax leaves no `end:` events, from which the overhead is measured; anchor the window"
-        return Corrected(None, reason)
-    return Corrected(overhead.correct(calibrated, steps))
+        return Corrected(None, NOT_CALIBRATED, problem)
+    if on_cpu and not tails:
+        return Corrected(None, NO_TAILS, problem)
+    return Corrected(overhead.correct(calibrated, steps), problem=problem)
+
+
+def _is_narrower(anchored: Method, calibrated: Method | None) -> bool:
+    """Whether the unprofiled steps say more than the constants: few or unsteady ones do not."""
+    if calibrated is None:
+        return True
+    return anchored.ratio.high - anchored.ratio.low <= calibrated.ratio.high - calibrated.ratio.low
 
 
 def _calibrated(trace: Trace, constants: Constants) -> Method:
@@ -58,6 +69,7 @@ def _calibrated(trace: Trace, constants: Constants) -> Method:
         host * event.value,
         max(event.relative, 0.2),
         host * constants.step.value,
+        host * constants.handed.value,
         constants.to_dict(),
     )
 
@@ -67,12 +79,15 @@ def _anchored(
 ) -> tuple[Method | None, Problem | None]:
     """The method whose ratio makes the profiled steps as long as the unprofiled ones."""
     spans = [step.end - step.start for step in steps]
-    profiled = statistics.median(spans)
-    units = float(statistics.median(overhead.device_units(steps).tolist()))
+    profiled = typical(spans)
+    as_steps = statistics.median if profiled == statistics.median(spans) else statistics.fmean
+    units = float(as_steps(overhead.device_units(steps).tolist()))
     base, doubt = 1000.0 * anchors.base, 1000.0 * anchors.uncertainty
-    host = _host_part(overhead, steps, known)
+    host = float(as_steps(overhead.host_of_steps(known, steps).tolist())) if known else 0.0
     if units <= 0:
         return None, None
+    if known and tails:
+        host += float(as_steps(overhead.wakes_of_steps(known.ratio.value, steps).tolist()))
     scale = 1.0 if tails else 1000.0
     extra = max(profiled - base - host, 0.0)
     value = extra / units
@@ -85,17 +100,17 @@ def _anchored(
         "uncertainty_ns": round(anchors.uncertainty),
         "ratio": round(value / scale, 4) if tails else None,
     }
+    problem = _unusual(value, inflation) if tails else None
+    if problem is not None and not PLAUSIBLE_RATIO[0] <= value <= PLAUSIBLE_RATIO[1]:
+        return None, problem
     method = Method(
         "anchored", ratio, max(ratio.relative, OP_SPREAD),
         known.op_floor if known else 0.0, known.host_event if known else 0.0,
         known.host_spread if known else 0.0, known.step if known else 0.0,
+        known.handed if known else 0.0,
         known.constants if known else {}, told,
     )  # fmt: skip
-    return method, _unusual(value, inflation) if tails else None
-
-
-def _host_part(overhead: Overhead, steps: list[Step], known: Method | None) -> float:
-    return float(statistics.median(overhead.host_of_steps(known, steps).tolist())) if known else 0.0
+    return method, problem
 
 
 def _unusual(ratio: float, inflation: float) -> Problem | None:

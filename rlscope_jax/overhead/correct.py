@@ -13,7 +13,11 @@ from rlscope_jax.overhead.method import Method
 from rlscope_jax.overhead.op_cost import op_costs
 from rlscope_jax.overhead.removal import DeviceCost, HostCost, device_cost, host_cost
 from rlscope_jax.overhead.subtract import rounded, subtract
+from rlscope_jax.overhead.wakes import Wakes, induced_wakes
 from rlscope_jax.xla_events.trace import Step
+
+WAKE_SPREAD = 0.5
+"""Relative half-width of what waking threads cost: whether one would have slept anyway is an estimate."""
 
 
 @dataclass
@@ -41,7 +45,7 @@ class Overhead:
     """What one recording's events cost, before a factor turns it into time."""
 
     def __init__(self, attribution: Attribution) -> None:
-        costs = op_costs(attribution.trace.op_lines)
+        self._costs = costs = op_costs(attribution.trace.op_lines)
         trace = replace(attribution.trace, op_lines=[cost.line for cost in costs])
         self.attribution = replace(attribution, trace=trace)
         self.cells = partition(self.attribution)
@@ -59,47 +63,62 @@ class Overhead:
 
     def host(self, method: Method) -> HostCost:
         """The host's part, ps."""
-        return host_cost(self.attribution, self.cells, method.host_event, method.step)
+        return host_cost(self.attribution, self.cells, method.host_event, method.step, method.handed)
 
     def correct(self, method: Method, steps: list[Step]) -> Correction:
         """Remove it all."""
         cells, device, ratio = self.cells, self.device, method.ratio.value
         host = self.host(method)
+        wakes = self._wakes(ratio)
+        looping = wakes.owner >= 0
+        woken = np.bincount(wakes.owner[looping], wakes.cost[looping], len(device.wall))
+        asleep = min(float(wakes.cost[~looping].sum()), float(cells.idle))
         critical = np.minimum(cells.host_only / np.maximum(cells.host_self, 1), 1.0)
         on_wall = (cells.device_only + cells.overlap).astype(np.float64)
         self_time = cells.device_self.astype(np.float64)
         part = np.divide(on_wall, self_time, out=np.zeros_like(on_wall), where=self_time > 0)
         floor = method.op_floor * device.count
-        new_self = subtract(self_time, ratio * device.thread, floor)
-        new_wall = subtract(on_wall, ratio * device.wall, floor * part)
+        new_self = subtract(self_time, ratio * device.thread + woken, floor)
+        new_wall = subtract(on_wall, ratio * device.wall + woken, floor * part)
         only = np.divide(cells.device_only, on_wall, out=np.zeros_like(on_wall), where=on_wall > 0)
         host_only = np.maximum(cells.host_only - host.thread * critical, 0)
         host_self = np.maximum(cells.host_self - host.thread, host_only)
         corrected = _cells(
-            new_wall * only, new_wall * (1 - only), host_only, cells.idle, new_self, host_self,
-            np.maximum(cells.busy - ratio * device.busy, 0), self._of_device(new_self),
+            new_wall * only, new_wall * (1 - only), host_only, cells.idle - round(asleep), new_self, host_self,
+            np.maximum(cells.busy - ratio * device.busy - woken.sum(), 0), self._of_device(new_self),
         )  # fmt: skip
         host_spread = method.host_spread * host.thread
         op_spread = method.op_spread * ratio
         spread = _cells(
-            op_spread * device.wall * only + ratio * device.doubt * only,
-            (op_spread * device.wall + ratio * device.doubt) * (1 - only),
-            host_spread * critical, 0, op_spread * device.thread, host_spread,
+            (op_spread * device.wall + ratio * device.doubt + WAKE_SPREAD * woken) * only,
+            (op_spread * device.wall + ratio * device.doubt + WAKE_SPREAD * woken) * (1 - only),
+            host_spread * critical, round(WAKE_SPREAD * asleep), op_spread * device.thread, host_spread,
             method.ratio.relative * ratio * device.busy, self._of_device(op_spread * device.thread),
         )  # fmt: skip
         removed = cells.wall - corrected.wall
-        total = method.ratio.relative * ratio * float(device.wall.sum()) + float((host_spread * critical).sum())
+        total = method.ratio.relative * ratio * float(device.wall.sum()) + float(
+            (host_spread * critical).sum()
+        )
         return Correction(
             method,
             Table(rows_of(self.attribution, corrected), corrected),
             Table(rows_of(self.attribution, spread), spread),
             removed,
-            int(total + ratio * float(device.doubt.sum())),
-            [int(each) for each in self._of_steps(ratio, host, steps)],
+            int(total + ratio * float(device.doubt.sum()) + WAKE_SPREAD * float(woken.sum() + asleep)),
+            [int(each) for each in self._of_steps(ratio, host, wakes, steps)],
         )
 
-    def _of_steps(self, ratio: float, host: HostCost, steps: list[Step]) -> np.ndarray:
-        return ratio * self.device_units(steps) + _within(host.at, host.wall_at, steps)
+    def _wakes(self, ratio: float) -> Wakes:
+        return induced_wakes(self.attribution, self._costs, self.device.at, ratio * self.device.wall_at)
+
+    def wakes_of_steps(self, ratio: float, steps: list[Step]) -> np.ndarray:
+        """float64[steps]: what waking threads added to each step, ps, if op events cost so many tails."""
+        wakes = self._wakes(ratio)
+        return _within(wakes.at, wakes.cost, steps)
+
+    def _of_steps(self, ratio: float, host: HostCost, wakes: Wakes, steps: list[Step]) -> np.ndarray:
+        device = ratio * self.device_units(steps)
+        return device + _within(host.at, host.wall_at, steps) + _within(wakes.at, wakes.cost, steps)
 
     def _of_device(self, of_owner: np.ndarray) -> np.ndarray:
         """Divide what each owner has among the devices, as its raw self time is divided."""

@@ -39,14 +39,19 @@ def device_cost(attribution: Attribution, costs: list[OpCosts]) -> DeviceCost:
     trace, count = attribution.trace, len(attribution.owners)
     control = np.array([owner.control for owner in attribution.owners], bool)
     stretches = [
-        Stretch(cost.line.start, cost.line.end, cost.tail, control[owner])
+        Stretch(cost.line.start, cost.line.end, cost.tail, control[owner], cost.line.run)
         for cost, owner in zip(costs, attribution.op_owner, strict=True)
     ]
     shares, doubts = critical_share(stretches) if stretches else ([], [])
     found = DeviceCost(
-        *(np.zeros(count) for _ in range(3)), np.zeros(count, np.int64), np.zeros(len(trace.devices)),
-        np.zeros(0, np.int64), np.zeros(0),
-    )  # fmt: skip
+        thread=np.zeros(count),
+        wall=np.zeros(count),
+        doubt=np.zeros(count),
+        count=np.zeros(count, np.int64),
+        busy=np.zeros(len(trace.devices)),
+        at=np.zeros(0, np.int64),
+        wall_at=np.zeros(0),
+    )
     at, wall_at = [found.at], [found.wall_at]
     for stretch, owner, share, doubt in zip(stretches, attribution.op_owner, shares, doubts, strict=True):
         found.thread += np.bincount(owner, stretch.cost, count)
@@ -56,7 +61,9 @@ def device_cost(attribution: Attribution, costs: list[OpCosts]) -> DeviceCost:
         at.append(stretch.end)
         wall_at.append(stretch.cost * share)
     found.at, found.wall_at = np.concatenate(at), np.concatenate(wall_at)
-    lines_of = [[n for n, line in enumerate(trace.op_lines) if line.device == d] for d in range(len(trace.devices))]
+    lines_of = [
+        [n for n, line in enumerate(trace.op_lines) if line.device == d] for d in range(len(trace.devices))
+    ]
     for device, mine in enumerate(lines_of):
         if len(trace.devices) > 1 and mine:
             chosen = [stretches[number] for number in mine]
@@ -79,7 +86,9 @@ class HostCost:
     """float64[events]: what it added to the wall time, were its thread critical as often as on average."""
 
 
-def host_cost(attribution: Attribution, cells: Cells, per_event: float, per_step: float) -> HostCost:
+def host_cost(
+    attribution: Attribution, cells: Cells, per_event: float, per_step: float, per_task: float
+) -> HostCost:
     """Add up the host events' costs by owner and category.
 
     Of an owner's overhead the part is critical that its time is critical: while the device works or
@@ -93,8 +102,9 @@ def host_cost(attribution: Attribution, cells: Cells, per_event: float, per_step
         thread = activity.thread
         events = thread.start[thread.op < 0]
         steps = np.array([step.start for step in thread.steps], np.int64)
-        begins = np.concatenate([events, steps])
-        cost = np.concatenate([np.full(len(events), per_event), np.full(len(steps), per_step)])
+        counted = ((events, per_event), (steps, per_step), (thread.handed.at, per_task))
+        begins = np.concatenate([at for at, _ in counted])
+        cost = np.concatenate([np.full(len(at), each) for at, each in counted])
         place = np.searchsorted(lane.start, begins, "right") - 1
         inside = (place >= 0) & (begins < lane.end[np.maximum(place, 0)]) if len(lane.start) else place > 0
         begins, cost, place = begins[inside], cost[inside], place[inside]

@@ -17,21 +17,27 @@ def subtract(time: np.ndarray, overhead: np.ndarray, floor: np.ndarray) -> np.nd
     Returns:
         float64[groups].
     """
-    floor = np.minimum(floor, time)
-    target = max(float((time - overhead).sum()), float(np.where(overhead > 0, floor, time).sum()))
-    low, high = 1.0, 2.0
-
-    def left(factor: float) -> np.ndarray:
-        return np.maximum(time - factor * overhead, np.where(overhead > 0, floor, time))
-
-    if not (overhead > 0).any():
-        return time.copy()
-    while left(high).sum() > target * (1 + 1e-12) and high < 1e6:
-        high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if left(middle).sum() > target else (low, middle)
-    return left(high)
+    giving = overhead > 0
+    lowest = np.where(giving, np.minimum(floor, time), time)
+    missing = max(float((time - overhead).sum()), float(lowest.sum()))  # what all shall have in the end
+    factor = np.zeros(len(time))
+    slack = np.divide(time - lowest, overhead, out=np.zeros(len(time)), where=giving)
+    order = np.flatnonzero(giving)[np.argsort(slack[giving], kind="stable")]
+    missing -= float(time[~giving].sum())
+    # Those with the least slack reach their floor first; the rest share what is left to take.
+    rest_time, rest_overhead = float(time[order].sum()), float(overhead[order].sum())
+    for group in order:
+        share = (rest_time - missing) / rest_overhead
+        if share <= slack[group]:
+            break
+        factor[group] = slack[group]
+        missing -= float(lowest[group])
+        rest_time -= float(time[group])
+        rest_overhead -= float(overhead[group])
+    else:
+        return lowest
+    done = factor > 0
+    return np.where(giving & ~(done | (slack < share)), time - share * overhead, lowest)
 
 
 def rounded(values: np.ndarray, total: int) -> np.ndarray:

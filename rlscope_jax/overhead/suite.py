@@ -37,7 +37,9 @@ def _loops(x: jax.Array) -> jax.Array:
 
 
 def _branches(x: jax.Array) -> jax.Array:
-    return jax.lax.cond(x[0, 0] > 0, lambda v: jnp.roll(v, 1) @ v * 0.1, lambda v: jnp.cumsum(v, axis=0) @ v, x)
+    return jax.lax.cond(
+        x[0, 0] > 0, lambda v: jnp.roll(v, 1) @ v * 0.1, lambda v: jnp.cumsum(v, axis=0) @ v, x
+    )
 
 
 def _train(x: jax.Array) -> jax.Array:

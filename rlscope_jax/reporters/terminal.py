@@ -9,35 +9,47 @@ from rich.markup import escape
 from rich.table import Table
 
 from rlscope_jax.breakdown.report import Report
+from rlscope_jax.reporters.overhead import half_width, is_resolved, overhead_lines, shown_key, wall_of_row
 
 WIDTH = 100
 _ARROWS = {None: "", "forward": " →", "recompute": " ↻", "backward": " ←"}  # in the order shown
 
 
-def render(report: Report, console: Console | None = None) -> None:
-    """Print the report: first whether the capture can be believed, then where the time went."""
+def render(report: Report, console: Console | None = None, raw: bool = False) -> None:
+    """Print the report: first whether the capture can be believed, then where the time went.
+
+    Corrected times are shown beside raw ones where there are any; with `raw` only what was recorded.
+    """
     data = report.to_dict()
     console = console or Console(highlight=False)
     if console.width > WIDTH or not console.is_terminal:
         console.width = WIDTH
-    _header(data, console)
+    key = shown_key(data, raw)
+    _header(data, console, key)
     _health(data["health"], console)
+    for line in overhead_lines(data, key):
+        console.print(f"[dim]{escape(line)}[/dim]")
     scale, unit = _unit(data["totals"]["wall"]["raw"])
-    console.print(_table(data, scale, unit))
+    console.print(_table(data, scale, unit, key))
     console.print(
         "[dim]wall: the window's time, each instant given to one operation; dev self: summed over lines; "
         "→ forward ← backward ↻ recompute[/dim]"
     )
+    if key == "corrected":
+        console.print(
+            "[dim]wall, dev and host only are corrected for profiling, ± says how far wall may be off, raw is as "
+            "recorded; ? not resolved: ± exceeds the figure[/dim]"
+        )
 
 
-def _header(data: dict[str, Any], console: Console) -> None:
+def _header(data: dict[str, Any], console: Console, key: str) -> None:
     window, environment, counts = data["window"], data["environment"], data["counts"]
-    wall = data["totals"]["wall"]["raw"]
+    wall = data["totals"]["wall"][key]
     where = f"{data['session']['logdir']} · {data['session']['name']}"
     console.print(f"[bold]{escape(where)}[/bold]", soft_wrap=True)
     parts = [
         f"window {_time(window['wall_ns'])}",
-        _steps(window, data["steps"]["wall"]),
+        _steps(window, data["steps"]["wall"], key),
         f"{counts['device_ops']:,} device ops",
         f"{counts['dispatches']:,} dispatches",
         f"{counts['compiles']:,} compiles",
@@ -48,8 +60,8 @@ def _header(data: dict[str, Any], console: Console) -> None:
         return
     totals = data["totals"]
     shares = [
-        f"{label} {100 * totals[key]['raw'] / wall:.1f} %"
-        for key, label in (
+        f"{label} {100 * totals[cell][key] / wall:.1f} %"
+        for cell, label in (
             ("device_only", "device only"),
             ("overlap", "device and host"),
             ("host_only", "host only"),
@@ -59,10 +71,10 @@ def _header(data: dict[str, Any], console: Console) -> None:
     console.print(" · ".join(shares))
 
 
-def _steps(window: dict[str, Any], steps: dict[str, Any] | None) -> str:
+def _steps(window: dict[str, Any], steps: dict[str, Any] | None, key: str) -> str:
     if not window["steps"] or steps is None:
         return "no steps marked"
-    return f"{window['steps']} steps of {_time(steps['median']['raw'])}"
+    return f"{window['steps']} steps of {_time(steps['median'][key])}"
 
 
 def _health(health: dict[str, Any], console: Console) -> None:
@@ -71,15 +83,16 @@ def _health(health: dict[str, Any], console: Console) -> None:
         console.print(f"  [dim]{problem['code']} – {escape(problem['hint'])}[/dim]")
 
 
-def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
+def _table(data: dict[str, Any], scale: float, unit: str, key: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     table.add_column("operation", overflow="fold", min_width=24, ratio=1)
+    corrected = [f"±\n{unit}", f"raw\n{unit}"] if key == "corrected" else []
     for header in (
-        f"wall\n{unit}", "wall\n%", f"dev self\n{unit}", f"dev total\n{unit}", f"host only\n{unit}",
+        f"wall\n{unit}", "wall\n%", *corrected, f"dev self\n{unit}", f"dev total\n{unit}", f"host only\n{unit}",
         "ops\n#", "disp.\n#", "evidence\n",
     ):  # fmt: skip
         table.add_column(header, justify="left" if header.startswith("evidence") else "right", no_wrap=True)
-    wall = data["totals"]["wall"]["raw"]
+    wall = data["totals"]["wall"][key]
     hosts = data["session"]["hosts"]
     process = None
     for row in _ordered([row for row in data["operations"] if _says_something(row)]):
@@ -88,14 +101,15 @@ def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
             table.add_row(f"[italic]{escape(hosts[process])}[/italic]")
         depth = row["path"].count("/")
         name = "  " * depth + row["path"].rsplit("/", 1)[-1] + _ARROWS[row["direction"]]
-        own = _wall(row)
+        own = wall_of_row(row, key)
         table.add_row(
             escape(name),
-            _cell(own, scale),
+            _cell(own, scale) if key == "raw" or is_resolved(row) else "?",
             f"{100 * own / wall:.1f}" if wall else "",
-            _cell(row["device"]["self"]["raw"], scale),
-            _cell(row["device"]["total"]["raw"], scale),
-            _cell(row["wall"]["host_only"]["raw"], scale),
+            *([_cell(half_width(row), scale), _cell(wall_of_row(row, "raw"), scale)] if corrected else []),
+            _cell(row["device"]["self"][key], scale),
+            _cell(row["device"]["total"][key], scale),
+            _cell(row["wall"]["host_only"][key], scale),
             _count(row["device"]["ops"]),
             _count(row["host"]["dispatches"]),
             _evidence(row),
@@ -106,9 +120,10 @@ def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
         "total",
         _cell(wall, scale),
         "100.0" if wall else "",
-        _cell(totals["device_self"]["raw"], scale),
+        *_total_correction(totals["wall"], scale, bool(corrected)),
+        _cell(totals["device_self"][key], scale),
         "",
-        _cell(totals["host_only"]["raw"], scale),
+        _cell(totals["host_only"][key], scale),
         _count(data["counts"]["device_ops"]),
         _count(data["counts"]["dispatches"]),
         "",
@@ -117,13 +132,20 @@ def _table(data: dict[str, Any], scale: float, unit: str) -> Table:
     return table
 
 
+def _total_correction(wall: dict[str, Any], scale: float, corrected: bool) -> list[str]:
+    if not corrected:
+        return []
+    low, high = wall["interval"]
+    return [_cell((high - low) // 2, scale), _cell(wall["raw"], scale)]
+
+
 def _ordered(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Parents before children, siblings by the wall time they and their children took; specials last."""
     weight: dict[tuple[str, ...], int] = {}
     for row in operations:
         parts = tuple(row["path"].split("/"))
         for depth in range(1, len(parts) + 1):
-            weight[parts[:depth]] = weight.get(parts[:depth], 0) + _wall(row)
+            weight[parts[:depth]] = weight.get(parts[:depth], 0) + wall_of_row(row, "raw")
 
     def place(row: dict[str, Any]) -> tuple:
         parts = tuple(row["path"].split("/"))
@@ -136,11 +158,7 @@ def _ordered(operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _says_something(row: dict[str, Any]) -> bool:
     host = row["host"]
     counts = row["device"]["ops"] + host["dispatches"] + host["compiles"] + host["syncs"] + host["callbacks"]
-    return bool(_wall(row) or row["device"]["total"]["raw"] or counts)
-
-
-def _wall(row: dict[str, Any]) -> int:
-    return sum(row["wall"][cell]["raw"] for cell in ("device_only", "overlap", "host_only", "idle"))
+    return bool(wall_of_row(row, "raw") or row["device"]["total"]["raw"] or counts)
 
 
 def _evidence(row: dict[str, Any]) -> str:

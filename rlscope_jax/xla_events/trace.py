@@ -184,6 +184,8 @@ class Worker:
     """Tasks it took over."""
     executes: bool
     """Whether it executed programs."""
+    handed: Flows = field(default_factory=lambda: Flows(np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    """Tasks it handed to others of its pool."""
 
 
 @dataclass
