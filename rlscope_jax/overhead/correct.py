@@ -104,8 +104,8 @@ class Overhead:
             Table(rows_of(self.attribution, corrected), corrected),
             Table(rows_of(self.attribution, spread), spread),
             removed,
-            int(total + ratio * float(device.doubt.sum()) + WAKE_SPREAD * float(woken.sum() + asleep)),
-            [int(each) for each in self._of_steps(ratio, host, wakes, steps)],
+            round(total + ratio * float(device.doubt.sum()) + WAKE_SPREAD * float(woken.sum() + asleep)),
+            [round(each) for each in self._of_steps(ratio, host, wakes, steps)],
         )
 
     def _wakes(self, ratio: float) -> Wakes:

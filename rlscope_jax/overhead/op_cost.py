@@ -59,10 +59,10 @@ def _closed_up(line: OpLine) -> OpLine:
 
 @compiled
 def gaps(start, end, longest):
-    """From the end of the sibling before each event (or the start of its parent) to its own start.
+    """From the end of the sibling before each event to its own start.
 
-    0 for an event in no other, and where it is longer than `longest`. Events are sorted by start, longest
-    first, and nest.
+    0 for an event in no other, for the first in another (what precedes it is the start of that one too), and
+    where it is longer than `longest`. Events are sorted by start, longest first, and nest.
     """
     found = np.zeros(len(start), np.int64)
     stack = np.empty(len(start) + 1, np.int64)
@@ -73,7 +73,7 @@ def gaps(start, end, longest):
             depth -= 1
         if depth > 0 and end[event] <= end[stack[depth - 1]]:
             gap = start[event] - free_from[depth - 1]
-            if 0 < gap <= longest:
+            if 0 < gap <= longest and free_from[depth - 1] > start[stack[depth - 1]]:
                 found[event] = gap
             free_from[depth - 1] = max(free_from[depth - 1], end[event])
         stack[depth] = event

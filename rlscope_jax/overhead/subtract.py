@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 
+_NOTHING = 1e-3  # ps; less is the rounding of something else
+
+
 def subtract(time: np.ndarray, overhead: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """`time - overhead`, no group below its floor, the sum kept.
 
@@ -17,27 +20,22 @@ def subtract(time: np.ndarray, overhead: np.ndarray, floor: np.ndarray) -> np.nd
     Returns:
         float64[groups].
     """
-    giving = overhead > 0
+    giving = overhead > _NOTHING
     lowest = np.where(giving, np.minimum(floor, time), time)
     missing = max(float((time - overhead).sum()), float(lowest.sum()))  # what all shall have in the end
-    factor = np.zeros(len(time))
     slack = np.divide(time - lowest, overhead, out=np.zeros(len(time)), where=giving)
     order = np.flatnonzero(giving)[np.argsort(slack[giving], kind="stable")]
     missing -= float(time[~giving].sum())
     # Those with the least slack reach their floor first; the rest share what is left to take.
-    rest_time, rest_overhead = float(time[order].sum()), float(overhead[order].sum())
-    for group in order:
-        share = (rest_time - missing) / rest_overhead
+    rest_time, rest_overhead = np.cumsum(time[order][::-1])[::-1], np.cumsum(overhead[order][::-1])[::-1]
+    for number, group in enumerate(order):
+        share = (float(rest_time[number]) - missing) / float(rest_overhead[number])
         if share <= slack[group]:
-            break
-        factor[group] = slack[group]
+            left = lowest.copy()
+            left[order[number:]] = time[order[number:]] - share * overhead[order[number:]]
+            return left
         missing -= float(lowest[group])
-        rest_time -= float(time[group])
-        rest_overhead -= float(overhead[group])
-    else:
-        return lowest
-    done = factor > 0
-    return np.where(giving & ~(done | (slack < share)), time - share * overhead, lowest)
+    return lowest
 
 
 def rounded(values: np.ndarray, total: int) -> np.ndarray:

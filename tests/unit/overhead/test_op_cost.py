@@ -14,14 +14,14 @@ def op_line(start, end, tail):
     )  # fmt: skip
 
 
-def test_a_gap_reaches_to_the_sibling_or_the_parents_start():
+def test_a_gap_reaches_to_the_sibling_before():
     #        while, first, second, nested in second, after the while
     start, end = [0, 10, 40, 45, 120], [100, 30, 90, 60, 130]
-    assert gaps(np.array(start), np.array(end), 1000).tolist() == [0, 10, 10, 5, 0]
+    assert gaps(np.array(start), np.array(end), 1000).tolist() == [0, 0, 10, 0, 0]
 
 
 def test_a_long_gap_is_something_else():
-    assert gaps(np.array([0, 50]), np.array([100, 60]), 49).tolist() == [0, 0]
+    assert gaps(np.array([0, 5, 60]), np.array([100, 10, 70]), 49).tolist() == [0, 0, 0]
 
 
 def test_ops_that_overlap_leave_no_gap():

