@@ -2,12 +2,14 @@
 
     python benchmarks/accuracy.py [--rounds 12] [--only NAME] [--json]
 
-Calibrates this machine (from other programs only), then runs every workload in a process of its own. One round
-is: unprofiled steps, which `profile()` times as anchors; profiled steps; unprofiled steps, which are the truth.
+Calibrates this machine (from other programs only), then runs every workload in a process of its own. One
+round is: unprofiled steps, which `profile()` times as anchors; profiled steps; unprofiled steps, which are
+the truth.
 The machine should be quiet: on a shared one start it with `chrt -f 10`.
 
-Single operations: scans whose body is several operations. The truth of one is the mean of its time alone and
-of what leaving it out saves, unprofiled; combinations that do not add up within 12 % are refused, and listed.
+Single operations: scans whose body is several operations. The truth of one is the mean of its time alone
+and of what leaving it out saves, unprofiled; combinations that do not add up within 12 % are refused, and
+listed.
 """
 
 from __future__ import annotations
@@ -110,8 +112,7 @@ def record(step: Callable[[], None], logdir: str) -> dict:
         for _ in range(2 * STEPS + 1):
             step()
             profiler.step()
-    report = load(logdir).to_dict()
-    return report
+    return load(logdir).to_dict()
 
 
 def both_ways(logdir: str, anchored: dict) -> dict:
@@ -278,6 +279,10 @@ def _read(figure: dict, key: str) -> float:
     return figure[key] if key in figure else figure["interval"][key == "high"]
 
 
+def _count(rows: list[dict]) -> str:
+    return f"{sum(row['truth_in_interval'] for row in rows)} of {len(rows)}"
+
+
 def summary(found: dict[str, list]) -> dict:
     """What the issue asks of the table."""
     result: dict = {}
@@ -295,7 +300,7 @@ def summary(found: dict[str, list]) -> dict:
                 (abs(r["calibrated_bias_pct"]) for r in found["whole"] if r["inflation"] <= 3), default=None
             ),
             "worst": [worst["workload"], worst["calibrated_bias_pct"], worst["inflation"]],
-            "truth_in_interval": f"{sum(r['truth_in_interval'] for r in found['whole'])} of {len(found['whole'])}",
+            "truth_in_interval": _count(found["whole"]),
         }
     rows = [row for row in found["operations"] if not row["refused"] and row["inflation"] <= 3.5]
     refused = sorted({row["combination"] for row in found["operations"] if row["refused"]})
@@ -328,14 +333,17 @@ def _print(worker: str, rows: list[dict]) -> None:
                 f"{row['workload']:42} {row['unprofiled_ms']:8.2f} ms x{row['inflation']:5.2f}  "
                 f"calibrated {row['calibrated_bias_pct']:+6.1f} % (allowed {row['allowed_pct']:.1f}) "
                 f"{row['interval_pct']} {'in' if row['truth_in_interval'] else 'OUT'}  "
-                f"anchored {row['anchored_bias_pct']:+6.1f} % {'in' if row['anchored_truth_in_interval'] else 'OUT'}",
+                f"anchored {row['anchored_bias_pct']:+6.1f} % "
+                f"{'in' if row['anchored_truth_in_interval'] else 'OUT'}",
                 flush=True,
             )
         else:
             one, two = row["calibrated"], row["anchored"]
             print(
-                f"{row['combination'][:24]:24} {row['operation']:10} x{row['inflation']:5.2f} add {row['additivity']:.2f}"
-                f"{' refused' if row['refused'] else ''} true {row['true_us']:8.1f} us {row['true_share_pct']:5.1f} %  "
+                f"{row['combination'][:24]:24} {row['operation']:10} x{row['inflation']:5.2f} "
+                f"add {row['additivity']:.2f}"
+                f"{' refused' if row['refused'] else ''} true {row['true_us']:8.1f} us "
+                f"{row['true_share_pct']:5.1f} %  "
                 f"raw {one['raw_share_error_points']:+6.1f}  calibrated {one['share_error_points']:+6.1f} "
                 f"({one['time_error_pct']:+.0f} %) {'in' if one['truth_in_interval'] else 'OUT'} "
                 f"w {one['half_width_of_removed']}  anchored {two['share_error_points']:+6.1f} "

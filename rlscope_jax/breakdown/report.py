@@ -110,7 +110,9 @@ class Report:
             ),
             "totals": self._totals(),
             "operations": [
-                _operation(index, row, one.figures) for index, one in enumerate(processes) for row in one.table.rows
+                _operation(index, row, one.figures)
+                for index, one in enumerate(processes)
+                for row in one.table.rows
             ],
             "programs": [program for process in processes for program in _programs(process)],
             "counts": self._counts(),

@@ -32,6 +32,9 @@ class profile:
         schedule: which steps to record; None records the whole block.
     """
 
+    _has_captured = False
+    """Of this process: its first capture costs more, so the step before it is recorded for nothing."""
+
     def __init__(self, logdir: str | Path, schedule: Schedule | None = None) -> None:
         # Absolute: programs change their directory while they train (Hydra does).
         self.logdir = Path(logdir).absolute()
@@ -92,7 +95,12 @@ class profile:
         self._open_step()
 
     def _phase_of(self, step: int) -> Phase:
-        return Phase.ACTIVE if self.schedule is None else self.schedule.phase(step)
+        if self.schedule is None:
+            return Phase.ACTIVE
+        phase = self.schedule.phase(step)
+        if phase is Phase.OFF and not profile._has_captured and self.schedule.phase(step + 1) is Phase.ACTIVE:
+            return Phase.WARMUP
+        return phase
 
     def _begin(self, phase: Phase) -> None:
         self._phase = phase
@@ -110,6 +118,7 @@ class profile:
             return
         try:
             space = recorder.stop()
+            profile._has_captured = True
             # A schedule's window that no step ended in is only the start of a cycle that never came.
             if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
                 window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)

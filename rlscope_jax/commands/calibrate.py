@@ -50,7 +50,8 @@ class CalibrateCommand:
             save(path, constants, datetime.now(UTC).isoformat(timespec="seconds"))
         except OSError as error:
             raise RlscopeError(
-                f"{path} cannot be written: {error.strerror or error}. Set XDG_CACHE_HOME to a directory you may write."
+                f"{path} cannot be written: {error.strerror or error}. "
+                "Set XDG_CACHE_HOME to a directory you may write."
             ) from error
         if options.json:
             print(json.dumps(constants.to_dict(), indent=1))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 LEAST = 5
 """Fewer unprofiled steps say too little."""
 USUAL_RATIO = (2.6, 3.5)
-"""What whole programs' ratios were found to be; beyond it something other than recording made the difference."""
+"""What whole programs' ratios were found to be; beyond it, more than recording made the difference."""
 TELLING_INFLATION = 1.2
 
 

@@ -23,7 +23,7 @@ from rlscope_jax.overhead.suite import PROGRAMS
 from rlscope_jax.xla_events.read import read_trace
 
 LEAST_SPREAD = 0.1
-"""Twice the 5 % by which whole programs' ratios scatter (docs/correction.md): an interval is never narrower."""
+"""Twice the 5 % by which whole programs' ratios scatter (docs/correction.md): no interval is narrower."""
 _PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.2, 40, 100, 1000
 _LEAST_EVENTS = 200
 

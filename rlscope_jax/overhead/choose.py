@@ -119,8 +119,8 @@ def _unusual(ratio: float, inflation: float) -> Problem | None:
         return None
     return Problem(
         "unusual_overhead",
-        f"profiled steps took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times what their ops "
-        f"recorded of it (usual: {low} to {high}).",
+        f"profiled steps took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times "
+        f"what their ops recorded of it (usual: {low} to {high}).",
         "the machine's speed drifted, threads waited for or woke each other, or several worked at once: "
         "record again with more `wait` steps, and trust shares less than the step time.",
     )

@@ -84,7 +84,8 @@ class Overhead:
         host_only = np.maximum(cells.host_only - host.thread * critical, 0)
         host_self = np.maximum(cells.host_self - host.thread, host_only)
         corrected = _cells(
-            new_wall * only, new_wall * (1 - only), host_only, cells.idle - round(asleep), new_self, host_self,
+            new_wall * only, new_wall * (1 - only), host_only, cells.idle - round(asleep), new_self,
+            host_self,
             np.maximum(cells.busy - ratio * device.busy - woken.sum(), 0), self._of_device(new_self),
         )  # fmt: skip
         host_spread = method.host_spread * host.thread

@@ -1,8 +1,9 @@
 """Which part of the ops' overhead made the wall time longer, where several lines work at once.
 
 While one line works alone, all of its overhead does. Lines that share out the ops of one run wait for each
-other: what they have together does. While several runs work at once (several devices, several threads of the
-program), the one with the least overhead would have been the last to finish without it: only so much is gained.
+other: what they have together does. While several runs work at once (several devices, several threads of
+the program), the one with the least overhead would have been the last to finish without it: only so much
+is gained.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a machine's constants are kept: one small file for each machine, jaxlib, backend and set of options."""
+"""Where a machine's constants are kept: a small file for each machine, jaxlib, backend and set of options."""
 
 from __future__ import annotations
 

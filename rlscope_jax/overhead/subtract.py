@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-
 _NOTHING = 1e-3  # ps; less is the rounding of something else
 
 

@@ -37,8 +37,8 @@ def render(report: Report, console: Console | None = None, raw: bool = False) ->
     )
     if key == "corrected":
         console.print(
-            "[dim]wall, dev and host only are corrected for profiling, ± says how far wall may be off, raw is as "
-            "recorded; ? not resolved: ± exceeds the figure[/dim]"
+            "[dim]wall, dev and host only are corrected for profiling, ± says how far wall may be off, "
+            "raw is as recorded; ? not resolved: ± exceeds the figure[/dim]"
         )
 
 
@@ -88,7 +88,8 @@ def _table(data: dict[str, Any], scale: float, unit: str, key: str) -> Table:
     table.add_column("operation", overflow="fold", min_width=24, ratio=1)
     corrected = [f"±\n{unit}", f"raw\n{unit}"] if key == "corrected" else []
     for header in (
-        f"wall\n{unit}", "wall\n%", *corrected, f"dev self\n{unit}", f"dev total\n{unit}", f"host only\n{unit}",
+        f"wall\n{unit}", "wall\n%", *corrected, f"dev self\n{unit}", f"dev total\n{unit}",
+        f"host only\n{unit}",
         "ops\n#", "disp.\n#", "evidence\n",
     ):  # fmt: skip
         table.add_column(header, justify="left" if header.startswith("evidence") else "right", no_wrap=True)
