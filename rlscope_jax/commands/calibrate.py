@@ -74,7 +74,7 @@ def _show(constants: Constants, samples: list[Sample]) -> None:
         ("host event", constants.host_event),
         ("annotation", constants.annotation),
         ("step", constants.step),
-        ("handed call", constants.handed),
+        ("wait", constants.wait),
         ("python call", constants.python_call),
     ):
         print(f"{label:12} {cost.value:8.0f} ns           [{cost.low:.0f}, {cost.high:.0f}]")

@@ -26,6 +26,7 @@ LEAST_SPREAD = 0.1
 """Twice the 5 % by which whole programs' ratios scatter (docs/correction.md): no interval is narrower."""
 _PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.2, 40, 100, 1000
 _LEAST_EVENTS = 200
+_RUNS = 5  # of a program in one window: as in real ones, most memory that is recorded to is new
 
 Progress = Callable[[float], None]
 
@@ -55,7 +56,7 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
     progress(1.0)
     ratio = _tail_ratio(samples)
     floor = min((sample.floor_ns for sample in samples if sample.ratios), default=0.0) / 8
-    return Constants(ratio, floor, event, annotation, step, _handed_cost(ratio, event), python_call), samples
+    return Constants(ratio, floor, event, annotation, step, _wait_cost(ratio, event), python_call), samples
 
 
 def _tail_ratio(samples: list[Sample]) -> Constant:
@@ -76,6 +77,11 @@ def _sample(name: str, run: Callable[[], None], host_event_ns: float) -> Sample:
     """
     for _ in range(3):
         run()
+
+    def several() -> None:
+        for _ in range(_RUNS):
+            run()
+
     bases: list[float] = []
     profiled: list[tuple[float, float]] = []  # time and tails, ns
     events = 1
@@ -83,12 +89,13 @@ def _sample(name: str, run: Callable[[], None], host_event_ns: float) -> Sample:
     while len(profiled) < _ENOUGH and time.perf_counter() < deadline:
         run()
         bases += [_timed(run), _timed(run)]
-        overhead, took = _recorded(run)
+        overhead, took = _recorded(several)
         run()
         bases += [_timed(run), _timed(run)]
         host = sum(len(activity.thread.start) for activity in overhead.attribution.activities)
-        profiled.append((took - host * host_event_ns, float(overhead.device.wall.sum()) / 1000))
-        events = max(events, int(overhead.device.count.sum()))
+        tails = float(overhead.device.wall.sum()) / 1000
+        profiled.append(((took - host * host_event_ns) / _RUNS, tails / _RUNS))
+        events = max(events, int(overhead.device.count.sum()) // _RUNS)
     if events < _LEAST_EVENTS:  # XLA made one kernel of the whole loop
         return Sample(name, [], 0.0)
     base = statistics.median(_fastest(bases))
@@ -165,8 +172,8 @@ def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
     )
 
 
-def _handed_cost(ratio: Constant, event: Constant) -> Constant:
-    """Of a call that another thread executes and that is waited for, ns, beyond its ops and events."""
+def _wait_cost(ratio: Constant, event: Constant) -> Constant:
+    """Of a wait for a program that another thread executes, ns, beyond its ops and events."""
     one = jax.jit(lambda x: jnp.tanh(jnp.tanh(x @ x * 0.01) @ x * 0.01))
     x = jnp.ones((48, 48))
 
@@ -181,7 +188,7 @@ def _handed_cost(ratio: Constant, event: Constant) -> Constant:
         bases += [_timed(calls), _timed(calls)]
         overhead, took = _recorded(calls)
         activities = overhead.attribution.activities
-        if not sum(len(activity.thread.handed.at) for activity in activities):
+        if len(overhead.waits) == 0:
             return Constant(0.0, 0.0, 0.0)  # this backend executes it on the calling thread
         host = sum(len(activity.thread.start) for activity in activities) * event.value
         profiled.append(took - host - ratio.value * float(overhead.device.wall.sum()) / 1000)

@@ -15,7 +15,9 @@ from rlscope_jax.xla_events.trace import Step, Trace
 
 NOT_CALIBRATED = "this machine is not calibrated; run: rlscope-jax calibrate"
 NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 5 or more `wait` steps"
-OP_SPREAD = 0.15
+USABLE_SPREAD = 0.3
+"""Unprofiled steps this steady are preferred to constants, which know nothing of the program."""
+OP_SPREAD = 0.18
 """The least relative half-width for a single operation (docs/correction.md)."""
 
 
@@ -54,7 +56,7 @@ def _is_narrower(anchored: Method, calibrated: Method | None) -> bool:
     """Whether the unprofiled steps say more than the constants: few or unsteady ones do not."""
     if calibrated is None:
         return True
-    return anchored.ratio.high - anchored.ratio.low <= calibrated.ratio.high - calibrated.ratio.low
+    return anchored.ratio.relative <= max(calibrated.ratio.relative, USABLE_SPREAD)
 
 
 def _calibrated(trace: Trace, constants: Constants) -> Method:
@@ -64,12 +66,12 @@ def _calibrated(trace: Trace, constants: Constants) -> Method:
     return Method(
         "calibrated",
         constants.tail_ratio,
-        max(1.5 * constants.tail_ratio.relative, OP_SPREAD),
+        max(constants.tail_ratio.relative, OP_SPREAD),
         1000.0 * constants.op_floor,
         host * event.value,
         max(event.relative, 0.2),
         host * constants.step.value,
-        host * constants.handed.value,
+        host * constants.wait.value,
         constants.to_dict(),
     )
 
@@ -77,39 +79,50 @@ def _calibrated(trace: Trace, constants: Constants) -> Method:
 def _anchored(
     overhead: Overhead, steps: list[Step], anchors: Anchors, known: Method | None, tails: bool
 ) -> tuple[Method | None, Problem | None]:
-    """The method whose ratio makes the profiled steps as long as the unprofiled ones."""
+    """The method that makes the profiled steps as long as the unprofiled ones.
+
+    Where constants are known, one factor scales them all; else the ratio of the ops alone is found.
+    """
     spans = [step.end - step.start for step in steps]
     profiled = typical(spans)
-    as_steps = statistics.median if profiled == statistics.median(spans) else statistics.fmean
-    units = float(as_steps(overhead.device_units(steps).tolist()))
+    typically = statistics.median if profiled == statistics.median(spans) else statistics.fmean
+    units = float(typically(overhead.device_units(steps).tolist()))
     base, doubt = 1000.0 * anchors.base, 1000.0 * anchors.uncertainty
-    host = float(as_steps(overhead.host_of_steps(known, steps).tolist())) if known else 0.0
-    if units <= 0:
+    usable = known if tails else None
+    expected, woken = units, 0.0
+    if usable is not None:
+        host = float(typically(overhead.host_of_steps(usable, steps).tolist()))
+        expected = usable.ratio.value * units + host
+        woken = float(typically(overhead.wakes_of_steps(usable.ratio.value, steps).tolist()))
+    if expected <= 0:
         return None, None
-    if known and tails:
-        host += float(as_steps(overhead.wakes_of_steps(known.ratio.value, steps).tolist()))
-    scale = 1.0 if tails else 1000.0
-    extra = max(profiled - base - host, 0.0)
-    value = extra / units
-    spread = max(doubt, 0.05 * extra) / units
-    ratio = Constant(value, max(value - spread, 0.0), value + spread)
+    extra = max(profiled - base, 0.0)
+    factor = max(extra - woken, 0.0) / expected
+    value = factor * (usable.ratio.value if usable else 1.0)
+    relative = max(doubt / extra, 0.05) if extra > 0 else 1.0
+    ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
     inflation = profiled / base
     told = {
         "steps": len(anchors.steps),
         "base_ns": round(anchors.base),
         "uncertainty_ns": round(anchors.uncertainty),
-        "ratio": round(value / scale, 4) if tails else None,
+        "ratio": round(value, 4) if tails else None,
     }
     problem = _unusual(value, inflation) if tails else None
     if problem is not None and not PLAUSIBLE_RATIO[0] <= value <= PLAUSIBLE_RATIO[1]:
         return None, problem
     method = Method(
-        "anchored", ratio, max(ratio.relative, OP_SPREAD),
-        known.op_floor if known else 0.0, known.host_event if known else 0.0,
-        known.host_spread if known else 0.0, known.step if known else 0.0,
-        known.handed if known else 0.0,
-        known.constants if known else {}, told,
-    )  # fmt: skip
+        "anchored",
+        ratio,
+        max(relative, OP_SPREAD),
+        op_floor=usable.op_floor if usable else 0.0,
+        host_event=factor * usable.host_event if usable else 0.0,
+        host_spread=usable.host_spread if usable else 0.0,
+        step=factor * usable.step if usable else 0.0,
+        wait=factor * usable.wait if usable else 0.0,
+        constants=known.constants if known else {},
+        anchors=told,
+    )
     return method, problem
 
 

@@ -37,8 +37,8 @@ class Constants:
     """One operation or annotation of ours on the host."""
     step: Constant
     """One step annotation."""
-    handed: Constant
-    """A call whose program another thread executes, beyond its events: handing over, waking, waiting."""
+    wait: Constant
+    """A wait for a program that another thread executes, beyond its events."""
     python_call: Constant
     """One Python call under the Python tracer. Shown, not subtracted: those events are not read."""
 

@@ -11,7 +11,7 @@ from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Table, partition, rows_of
 from rlscope_jax.overhead.method import Method
 from rlscope_jax.overhead.op_cost import op_costs
-from rlscope_jax.overhead.removal import DeviceCost, HostCost, device_cost, host_cost
+from rlscope_jax.overhead.removal import DeviceCost, HostCost, device_cost, host_cost, waits
 from rlscope_jax.overhead.subtract import rounded, subtract
 from rlscope_jax.overhead.wakes import Wakes, induced_wakes
 from rlscope_jax.xla_events.trace import Step
@@ -51,6 +51,7 @@ class Overhead:
         self.cells = partition(self.attribution)
         """The partition in which the start of an op is the op's, not the loop's around it."""
         self.device: DeviceCost = device_cost(self.attribution, costs)
+        self.waits = waits(attribution)
 
     def device_units(self, steps: list[Step]) -> np.ndarray:
         """float64[steps]: the device's part of each step, in tails."""
@@ -59,20 +60,25 @@ class Overhead:
     def host_of_steps(self, method: Method, steps: list[Step]) -> np.ndarray:
         """float64[steps]: the host's part of each step, ps."""
         host = self.host(method)
-        return _within(host.at, host.wall_at, steps)
+        return _within(host.at, host.wall_at, steps) + self.waits_of_steps(method, steps)
+
+    def waits_of_steps(self, method: Method, steps: list[Step]) -> np.ndarray:
+        """float64[steps]: what waking up from waits added to each step, ps."""
+        return _within(self.waits, np.full(len(self.waits), method.wait), steps)
 
     def host(self, method: Method) -> HostCost:
         """The host's part, ps."""
-        return host_cost(self.attribution, self.cells, method.host_event, method.step, method.handed)
+        return host_cost(self.attribution, self.cells, method.host_event, method.step)
 
     def correct(self, method: Method, steps: list[Step]) -> Correction:
         """Remove it all."""
         cells, device, ratio = self.cells, self.device, method.ratio.value
         host = self.host(method)
         wakes = self._wakes(ratio)
+        waiting = len(self.waits) * method.wait
         looping = wakes.owner >= 0
         woken = np.bincount(wakes.owner[looping], wakes.cost[looping], len(device.wall))
-        asleep = min(float(wakes.cost[~looping].sum()), float(cells.idle))
+        asleep = min(float(wakes.cost[~looping].sum()) + waiting, float(cells.idle))
         critical = np.minimum(cells.host_only / np.maximum(cells.host_self, 1), 1.0)
         on_wall = (cells.device_only + cells.overlap).astype(np.float64)
         self_time = cells.device_self.astype(np.float64)
@@ -106,7 +112,10 @@ class Overhead:
             Table(rows_of(self.attribution, spread), spread),
             removed,
             round(total + ratio * float(device.doubt.sum()) + WAKE_SPREAD * float(woken.sum() + asleep)),
-            [round(each) for each in self._of_steps(ratio, host, wakes, steps)],
+            [
+                round(each)
+                for each in self._of_steps(ratio, host, wakes, steps) + self.waits_of_steps(method, steps)
+            ],
         )
 
     def _wakes(self, ratio: float) -> Wakes:

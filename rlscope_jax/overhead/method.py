@@ -23,7 +23,8 @@ class Method:
     host_spread: float = 0.3
     """Relative half-width of what is taken from the host."""
     step: float = 0.0
-    handed: float = 0.0
+    wait: float = 0.0
+    """A wait for another thread's work, beyond its events."""
     constants: dict[str, Any] = field(default_factory=dict)
     """What the report says of the factors."""
     anchors: dict[str, Any] | None = None

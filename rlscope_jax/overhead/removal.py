@@ -12,6 +12,7 @@ from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import startup_owner
 from rlscope_jax.overhead.critical import Stretch, critical_share
 from rlscope_jax.overhead.op_cost import OpCosts
+from rlscope_jax.xla_events.host_lines import WAIT_NAME
 
 
 @dataclass
@@ -39,7 +40,13 @@ def device_cost(attribution: Attribution, costs: list[OpCosts]) -> DeviceCost:
     trace, count = attribution.trace, len(attribution.owners)
     control = np.array([owner.control for owner in attribution.owners], bool)
     stretches = [
-        Stretch(cost.line.start, cost.line.end, cost.tail, control[owner], cost.line.run)
+        Stretch(
+            cost.line.start,
+            cost.line.end,
+            cost.tail,
+            control[owner],
+            cost.line.run + len(trace.runs) * cost.line.device,
+        )
         for cost, owner in zip(costs, attribution.op_owner, strict=True)
     ]
     shares, doubts = critical_share(stretches) if stretches else ([], [])
@@ -86,9 +93,7 @@ class HostCost:
     """float64[events]: what it added to the wall time, were its thread critical as often as on average."""
 
 
-def host_cost(
-    attribution: Attribution, cells: Cells, per_event: float, per_step: float, per_task: float
-) -> HostCost:
+def host_cost(attribution: Attribution, cells: Cells, per_event: float, per_step: float) -> HostCost:
     """Add up the host events' costs by owner and category.
 
     Of an owner's overhead the part is critical that its time is critical: while the device works or
@@ -102,7 +107,7 @@ def host_cost(
         thread = activity.thread
         events = thread.start[thread.op < 0]
         steps = np.array([step.start for step in thread.steps], np.int64)
-        counted = ((events, per_event), (steps, per_step), (thread.handed.at, per_task))
+        counted = ((events, per_event), (steps, per_step))
         begins = np.concatenate([at for at, _ in counted])
         cost = np.concatenate([np.full(len(at), each) for at, each in counted])
         place = np.searchsorted(lane.start, begins, "right") - 1
@@ -113,3 +118,13 @@ def host_cost(
         at.append(begins)
         wall_at.append(cost * critical.ravel()[cell])
     return HostCost(total, np.concatenate(at), np.concatenate(wall_at))
+
+
+def waits(attribution: Attribution) -> np.ndarray:
+    """int64: when each wait for a buffer ended, in order. Recording makes the thread wake up later."""
+    ends = [np.zeros(0, np.int64)]
+    for activity in attribution.activities:
+        thread = activity.thread
+        named = np.array([name == WAIT_NAME for name in thread.event_names] + [False], bool)
+        ends.append(thread.end[named[thread.event]])
+    return np.sort(np.concatenate(ends))
