@@ -56,20 +56,21 @@ def induced_wakes(attribution: Attribution, costs: list[OpCosts], at: np.ndarray
     times, lost = at[order], np.append(0.0, np.cumsum(wall[order]))
     by_start = np.argsort(handed[:, 0], kind="stable") if len(handed) else nothing
     handed, stalls = handed[by_start], stalls[by_start]
-    stalled = np.append(0.0, np.cumsum(stalls))
+    waking = stalls >= WAKING
+    stalled = _merged(handed[waking, 0], handed[waking, 0] + stalls[waking].astype(np.int64))
     chosen = []
     for number, (when, flow) in enumerate(handed.tolist()):
-        if stalls[number] < WAKING or flow not in taken:
+        if not waking[number] or flow not in taken:
             continue
         worker, begun = taken[flow]
         place = np.searchsorted(sides[worker], begun, "left") - 1
         if place < 0:
             continue  # its first task: it slept in any case
         rested = int(sides[worker][place])
-        between = np.searchsorted(handed[:, 0], [rested, when], "left")
         recording = float(lost[np.searchsorted(times, begun)] - lost[np.searchsorted(times, rested)])
-        waking = float(stalled[between[1]] - stalled[between[0]])
-        if begun - rested - recording - waking < AWAKE_FOR:
+        until = np.array([rested, when], np.int64)
+        woken = float(np.diff(_covered(*stalled, until))[0])
+        if begun - rested - recording - woken < AWAKE_FOR:
             chosen.append(number)
     start, stall = handed[chosen, 0] if chosen else nothing, stalls[chosen] if chosen else np.zeros(0)
     busy_start, busy_end = _leaves(attribution, costs)
@@ -106,10 +107,18 @@ def _leaves(attribution: Attribution, costs: list[OpCosts]) -> tuple[np.ndarray,
         (cost.line.start[~control[owner]], cost.line.end[~control[owner]])
         for cost, owner in zip(costs, attribution.op_owner, strict=True)
     ]
-    start = np.concatenate([np.zeros(0, np.int64), *(span[0] for span in spans)])
+    start, end = (np.concatenate([np.zeros(0, np.int64), *sides]) for sides in _sides(spans))
+    return _merged(start, end)
+
+
+def _sides(spans: list[tuple[np.ndarray, np.ndarray]]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    return [start for start, _ in spans], [end for _, end in spans]
+
+
+def _merged(start: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The union of some intervals: disjoint and in order."""
     order = np.argsort(start, kind="stable")
-    start = start[order]
-    end = np.maximum.accumulate(np.concatenate([np.zeros(0, np.int64), *(span[1] for span in spans)])[order])
+    start, end = start[order], np.maximum.accumulate(end[order])
     if len(start) == 0:
         return start, end
     first = np.append(True, start[1:] > end[:-1])
