@@ -8,8 +8,8 @@ the truth.
 The machine should be quiet: on a shared one start it with `chrt -f 10`.
 
 Single operations: scans whose body is several operations. The truth of one is the mean of its time alone
-and of what leaving it out saves, unprofiled; combinations that do not add up within 12 % are refused, and
-listed.
+and of what leaving it out saves, unprofiled; half their difference is how well it is known. Combinations that
+do not add up within 12 % are refused, and listed.
 """
 
 from __future__ import annotations
@@ -225,10 +225,12 @@ def operations(name: str, rounds: int, seconds: float) -> list[dict]:
     inflation = (
         statistics.median(r["steps"]["wall"]["median"]["raw"] for r in reports["calibrated"]) / median[every]
     )
-    truth = []
+    truth, doubt = [], []  # how far the two ways of telling it apart are is as well as it is known
     for one in every:
         rest = tuple(other for other in every if other != one)
-        truth.append((median[(one,)] + median[every] - median[rest]) / 2)
+        saved = median[every] - median[rest]
+        truth.append((median[(one,)] + saved) / 2)
+        doubt.append(abs(median[(one,)] - saved) / 2)
     rows = []
     for one in every:
         row = {
@@ -238,15 +240,16 @@ def operations(name: str, rounds: int, seconds: float) -> list[dict]:
             "additivity": round(additivity, 2),
             "refused": abs(additivity - 1) > ADDITIVE,
             "true_us": round(truth[one] / 1e3, 1),
+            "truth_doubt_us": round(doubt[one] / 1e3, 1),
             "true_share_pct": round(100 * truth[one] / sum(truth), 1),
         }
         for method, found in reports.items():
-            row[method] = _judge(found, segments, one, truth)
+            row[method] = _judge(found, segments, one, truth, doubt[one])
         rows.append(row)
     return rows
 
 
-def _judge(reports: list[dict], segments: list[str], one: int, truth: list[float]) -> dict:
+def _judge(reports: list[dict], segments: list[str], one: int, truth: list[float], doubt: float) -> dict:
     """Medians over recordings of one operation's figures, a step."""
     figures = []
     for report in reports:
@@ -270,6 +273,7 @@ def _judge(reports: list[dict], segments: list[str], one: int, truth: list[float
         "raw_share_error_points": round(100 * (raw_share - true_share), 2),
         "time_error_pct": round(100 * (corrected / truth[one] - 1), 1),
         "truth_in_interval": low <= truth[one] <= high,
+        "interval_meets_truth": low <= truth[one] + doubt and truth[one] - doubt <= high,
         "half_width_of_removed": round(half / removed, 2) if removed > 0 else None,
         "not_resolved": half > corrected,
     }
@@ -315,6 +319,9 @@ def summary(found: dict[str, list]) -> dict:
             "share_error_worst": errors[-1],
             "raw_share_error_median": statistics.median(
                 abs(r[method]["raw_share_error_points"]) for r in rows
+            ),
+            "meets_truth_pct": round(
+                100 * sum(row[method]["interval_meets_truth"] for row in rows) / len(rows)
             ),
             "covered_pct": round(100 * sum(row[method]["truth_in_interval"] for row in rows) / len(rows)),
             "median_half_width_of_removed": statistics.median(w for w in widths if w is not None),
