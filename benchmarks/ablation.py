@@ -1,6 +1,7 @@
 """Scans of several operations, any of which can be left out: what accuracy.py judges single operations by.
 
-No cumulative sums: XLA rewrites them into ops that carry no name, so no share of theirs could be right.
+Barriers keep XLA from fusing one operation's work into another's ops. No cumulative sums: XLA rewrites them
+into ops that carry no name, so no share of theirs could be right.
 """
 
 from __future__ import annotations
@@ -63,6 +64,7 @@ def program(names: list[str], chosen: tuple[int, ...]) -> Callable[[], None]:
         for number in chosen:
             with operation(names[number]):
                 x = SEGMENTS[names[number]](x)
+            x = jax.lax.optimization_barrier(x)
         return x, None
 
     x = jax.random.normal(jax.random.PRNGKey(0), (size, size))
