@@ -16,6 +16,8 @@ from rlscope_jax.overhead.subtract import rounded, subtract
 from rlscope_jax.overhead.wakes import Wakes, induced_wakes
 from rlscope_jax.xla_events.trace import Step
 
+TELLING_PART = 0.5
+"""Of the device's busy time: less overhead does not change how long threads rest."""
 WAKE_SPREAD = 0.5
 """Relative half-width of what waking threads cost: whether one would have slept anyway is an estimate."""
 
@@ -119,6 +121,8 @@ class Overhead:
         )
 
     def _wakes(self, ratio: float) -> Wakes:
+        if ratio * float(self.device.wall.sum()) < TELLING_PART * float(self.cells.busy.sum()):
+            return Wakes.none()  # a recorder that hardly slows a program puts none of its threads to sleep
         return induced_wakes(self.attribution, self._costs, self.device.at, ratio * self.device.wall_at)
 
     def wakes_of_steps(self, ratio: float, steps: list[Step]) -> np.ndarray:

@@ -33,6 +33,11 @@ class Wakes:
     owner: np.ndarray
     """int64[wakes]: the loop (a device owner) around it, -1 where none was open: idle time."""
 
+    @staticmethod
+    def none() -> Wakes:
+        """No wakings."""
+        return Wakes(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+
 
 def induced_wakes(attribution: Attribution, costs: list[OpCosts], at: np.ndarray, wall: np.ndarray) -> Wakes:
     """Find them.
