@@ -159,10 +159,10 @@ def host_name() -> str:
     return socket.gethostname() or "host"
 
 
-def profile_options(*, host_tracer_level: int = 2) -> Any:
+def profile_options(*, host_tracer_level: int = 2, python_tracer: bool = False) -> Any:
     """Profiler options with the Python tracer off: it slows every Python call and hides ours."""
     options = jax.profiler.ProfileOptions()
-    options.python_tracer_level = 0
+    options.python_tracer_level = int(python_tracer)
     options.host_tracer_level = host_tracer_level
     return options
 
@@ -174,14 +174,14 @@ class Recorder:
         RuntimeError: another profiler is running, or the backend refuses.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, python_tracer: bool = False) -> None:
         if ProfilerSession is None:  # pragma: no cover - only on a jax that moved it
             raise RuntimeError("this jax has no ProfilerSession; record with jax.profiler.trace instead")
         if TraceMe.is_enabled():  # a second session would only fail when it stops, with everything lost
             raise RuntimeError("another profiler is already running in this process")
         jax.devices()  # a session started before its backend would see no device
         _set_metadata()
-        self._session: Any = ProfilerSession(profile_options())
+        self._session: Any = ProfilerSession(profile_options(python_tracer=python_tracer))
         self.started_ns = time.time_ns()
 
     def stop(self) -> bytes:

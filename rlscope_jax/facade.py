@@ -10,6 +10,7 @@ from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.attribution.placement import GROUPINGS
 from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
+from rlscope_jax.overhead.recorded import corrected_figures
 from rlscope_jax.xla_events.read import read_trace
 from rlscope_jax.xla_events.sessions import Session, find_session, windows_of_run
 from rlscope_jax.xla_events.trace import Trace
@@ -74,4 +75,6 @@ def _tell_hosts_apart(traces: list[Trace]) -> None:
 
 def _process(path: Path, session: Session, group: str, progress: Callable[[float], None]) -> Process:
     attribution = attribute(read_trace(path, session.window_unix_ns, progress), group)
-    return Process(attribution, tabulate(attribution), session.step_limits)
+    process = Process(attribution, tabulate(attribution), session.step_limits)
+    process.figures = corrected_figures(attribution, process.steps, session.sidecar)
+    return process

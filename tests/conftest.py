@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,14 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no recorded profiles: {folder} does not exist")
     return folder
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_calibration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests see no constants of the machine they run on; whoever wants some stores them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -15,12 +16,14 @@ from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.attribution.compiles import Compiles
 from rlscope_jax.attribution.placement import EVIDENCE
 from rlscope_jax.attribution.runs import unfinished
+from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Row, Table
 from rlscope_jax.breakdown.windows import add_windows
 from rlscope_jax.names import STEP_NAME
+from rlscope_jax.overhead.figures import Figures, figure, overhead_section, step_wall, sum_of, wall_of
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
 from rlscope_jax.xla_events.sessions import Session
-from rlscope_jax.xla_events.trace import Step, Trace
+from rlscope_jax.xla_events.trace import Device, Step, Trace
 
 if TYPE_CHECKING:
     import pandas
@@ -36,6 +39,8 @@ class Process:
     table: Table
     step_limits: tuple[int, int] | None = None
     """First and last whole step, where our own capture wrote them down."""
+    figures: Figures = field(default_factory=Figures.uncorrected)
+    """What is corrected of them, and how."""
 
     @property
     def trace(self) -> Trace:
@@ -74,6 +79,8 @@ class Report:
             found += check(
                 process.trace, len(dispatches), unfinished(process.trace, dispatches), self.session.sidecar
             )
+            if process.figures.corrected.problem is not None:
+                found.append(process.figures.corrected.problem)
         return found
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,13 +115,15 @@ class Report:
                 "problems": [{"code": p.code, "message": p.message, "hint": p.hint} for p in problems],
             },
             "window": self._window(),
-            "steps": self._steps(),
-            "overhead": {
-                "correction": "none", "inflation": None, "removed": None, "constants": {}, "anchors": None,
-            },
+            "steps": (steps := self._steps()),
+            "overhead": overhead_section(
+                [(process.figures, process.table.cells) for process in processes], steps["wall"]
+            ),
             "totals": self._totals(),
             "operations": [
-                _operation(index, row) for index, one in enumerate(processes) for row in one.table.rows
+                _operation(index, row, one.figures)
+                for index, one in enumerate(processes)
+                for row in one.table.rows
             ],
             "programs": [program for process in processes for program in _programs(process)],
             "counts": self._counts(),
@@ -167,29 +176,21 @@ class Report:
         }
 
     def _steps(self) -> dict[str, Any]:
-        spans = [step.end - step.start for process in self.processes for step in process.steps]
-        if not spans:
-            return {"wall": None}
-        p10, median, p90 = np.percentile(np.array(spans), [10, 50, 90])
-        return {"wall": {"median": _figure(int(median)), "p10": _figure(int(p10)), "p90": _figure(int(p90))}}
+        return {"wall": step_wall([(process.figures, process.steps) for process in self.processes])}
 
     def _totals(self) -> dict[str, Any]:
-        cells = [process.table.cells for process in self.processes]
-        totals = {
-            "device_only": sum(int(cell.device_only.sum()) for cell in cells),
-            "overlap": sum(int(cell.overlap.sum()) for cell in cells),
-            "host_only": sum(int(cell.host_only.sum()) for cell in cells),
-            "idle": sum(cell.idle for cell in cells),
-        }
-        device = {
-            "device_busy": sum(int(cell.busy.sum()) for cell in cells),
-            "device_self": sum(int(cell.device_self.sum()) for cell in cells),
-        }
+        parts = [(process.figures, process.table.cells) for process in self.processes]
         have_ops = any(process.trace.op_lines for process in self.processes)
         return {
-            "wall": _figure(sum(totals.values())),
-            **{name: _figure(value) for name, value in totals.items()},
-            **{name: _figure(value if have_ops else None) for name, value in device.items()},
+            "wall": wall_of(parts),
+            "device_only": sum_of(parts, lambda cells: int(cells.device_only.sum())),
+            "overlap": sum_of(parts, lambda cells: int(cells.overlap.sum())),
+            "host_only": sum_of(parts, lambda cells: int(cells.host_only.sum())),
+            "idle": sum_of(parts, lambda cells: cells.idle),
+            "device_busy": sum_of(parts, lambda cells: int(cells.busy.sum())) if have_ops else figure(None),
+            "device_self": (
+                sum_of(parts, lambda cells: int(cells.device_self.sum())) if have_ops else figure(None)
+            ),
         }
 
     def _counts(self) -> dict[str, int]:
@@ -212,34 +213,37 @@ def report_schema() -> dict[str, Any]:
     return json.loads(resources.files("rlscope_jax.breakdown").joinpath("report.schema.json").read_text())
 
 
-def _operation(process: int, row: Row) -> dict[str, Any]:
+def _operation(process: int, row: Row, figures: Figures) -> dict[str, Any]:
+    figure = figures.of_row(row)
     return {
         "process": process,
         "path": row.path,
         "kind": row.kind,
         "direction": row.direction,
         "device": {
-            "self": _figure(row.device_self),
-            "total": _figure(row.device_total),
+            "self": figure(lambda row: row.device_self),
+            "total": figure(lambda row: row.device_total),
             "ops": row.device_ops,
             "launches": row.launches,
             "launch_latency": _median(row.launch_latencies),
-            "categories": _figures(device_category.CATEGORIES, row.device_categories),
+            "categories": _figures(device_category.CATEGORIES, figure, lambda row: row.device_categories),
         },
         "host": {
-            "self": _figure(row.host_self),
-            "categories": _figures(host_names.CATEGORIES, row.host_categories),
+            "self": figure(lambda row: row.host_self),
+            "categories": _figures(host_names.CATEGORIES, figure, lambda row: row.host_categories),
             "dispatches": row.dispatches,
             "compiles": row.compiles,
             "syncs": row.syncs,
             "callbacks": row.callbacks,
         },
         "wall": {
-            "device_only": _figure(row.device_only),
-            "overlap": _figure(row.overlap),
-            "host_only": _figure(sum(row.host_only_categories)),
-            "host_only_categories": _figures(host_names.CATEGORIES, row.host_only_categories),
-            "idle": _figure(row.idle),
+            "device_only": figure(lambda row: row.device_only),
+            "overlap": figure(lambda row: row.overlap),
+            "host_only": figure(lambda row: sum(row.host_only_categories)),
+            "host_only_categories": _figures(
+                host_names.CATEGORIES, figure, lambda row: row.host_only_categories
+            ),
+            "idle": figure(lambda row: row.idle),
         },
         "evidence": {
             evidence: round(row.evidence[evidence] / row.device_self, 6)
@@ -256,19 +260,38 @@ def _devices(index: int, process: Process) -> list[dict[str, Any]]:
             "process": index,
             "kind": device.kind,
             "name": device.name,
-            "busy": _figure(int(process.table.cells.busy[number]) if device.has_data else None),
-            "self": _figure(int(process.table.cells.self_of_device[number]) if device.has_data else None),
+            "busy": _of_device(process, device, _busy(number)),
+            "self": _of_device(process, device, _self(number)),
         }
         for number, device in enumerate(process.trace.devices)
     ]
 
 
+def _busy(device: int) -> Callable[[Cells], int]:
+    return lambda cells: int(cells.busy[device])
+
+
+def _self(device: int) -> Callable[[Cells], int]:
+    return lambda cells: int(cells.self_of_device[device])
+
+
+def _self_of_program(process: Process, cells: Cells) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for owner, time in zip(process.attribution.owners, cells.device_self.tolist(), strict=True):
+        program = int(process.trace.ops.program[owner.op])
+        found[program] = found.get(program, 0) + time
+    return found
+
+
+def _of_device(process: Process, device: Device, read: Callable[[Cells], int]) -> dict[str, Any]:
+    return process.figures.of_cells(process.table.cells, read) if device.has_data else figure(None)
+
+
 def _programs(process: Process) -> list[dict[str, Any]]:
     trace, attribution = process.trace, process.attribution
-    self_of_program: dict[int, int] = {}
-    for owner, time in zip(attribution.owners, process.table.cells.device_self.tolist(), strict=True):
-        program = int(trace.ops.program[owner.op])
-        self_of_program[program] = self_of_program.get(program, 0) + time
+    device_self = [
+        _self_of_program(process, cells) for cells in process.figures.all_cells(process.table.cells)
+    ]
     events_of_op = np.zeros(len(trace.ops.program), np.int64)
     for line in trace.op_lines:
         np.add.at(events_of_op, line.op, 1)
@@ -290,8 +313,8 @@ def _programs(process: Process) -> list[dict[str, Any]]:
                 "runs": len(runs) if numbered[runs].all() else None,
                 "dispatches": int(calls[runs].sum()),
                 "compiles": compiles.count,
-                "compile": _figure(compiles.time),
-                "device": _figure(self_of_program.get(program, 0)),
+                "compile": figure(compiles.time),
+                "device": figure(*(self_of_program.get(program, 0) for self_of_program in device_self)),
                 "device_ops": int(events_of_op[trace.ops.program == program].sum()),
                 "hlo": program in trace.programs,
             }
@@ -299,12 +322,15 @@ def _programs(process: Process) -> list[dict[str, Any]]:
     return programs
 
 
-def _figures(names: tuple[str, ...], picoseconds: list[int]) -> dict[str, Any]:
-    return {name: _figure(value) for name, value in zip(names, picoseconds, strict=True)}
+def _figures(
+    names: tuple[str, ...],
+    figure: Callable[[Callable[[Row], int]], dict[str, Any]],
+    read: Callable[[Row], list[int]],
+) -> dict[str, Any]:
+    def one(number: int) -> dict[str, Any]:
+        return figure(lambda row: read(row)[number])
 
-
-def _figure(picoseconds: int | None) -> dict[str, Any]:
-    return {"raw": None if picoseconds is None else _ns(picoseconds), "corrected": None, "interval": None}
+    return {name: one(number) for number, name in enumerate(names)}
 
 
 def _median(picoseconds: list[np.ndarray]) -> int | None:

@@ -74,9 +74,25 @@ def tabulate(attribution: Attribution) -> Table:
 
     The rows' wall times sum to the window exactly; their device self times to the sum over lines.
     """
+    cells = partition(attribution)
+    return Table(rows_of(attribution, cells), cells)
+
+
+def rows_of(attribution: Attribution, cells: Cells) -> list[Row]:
+    """Cells, as recorded or corrected, added up by operation."""
+    return _Rows(attribution.trace, attribution, startup_owner(attribution)).fill(cells)
+
+
+def startup_owner(attribution: Attribution) -> int:
+    """The host owner of time before the first step; the device owners follow it."""
+    return len(attribution.paths.text)
+
+
+def partition(attribution: Attribution) -> Cells:
+    """Give every instant of the window to a device or host owner."""
     trace = attribution.trace
     first_step = min((step.start for thread in trace.host_threads for step in thread.steps), default=None)
-    startup = len(attribution.paths.text)
+    startup = startup_owner(attribution)
     first_device_owner = startup + 1
     lanes = host_pieces(attribution, first_device_owner)
     op_pieces = [flatten(line.start, line.end)[:3] for line in trace.op_lines]
@@ -91,7 +107,7 @@ def tabulate(attribution: Attribution) -> Table:
         line.kind_run[line.kind[event]] for (_, _, event), line in zip(op_pieces, trace.op_lines, strict=True)
     ]
     owners = attribution.owners
-    cells = sweep(
+    return sweep(
         trace.window,
         Lanes.of(device),
         np.array([line.device for line in trace.op_lines], np.int64),
@@ -102,7 +118,6 @@ def tabulate(attribution: Attribution) -> Table:
         joined([lane.category for lane in lanes], np.int64),
         np.isin(np.arange(first_device_owner + len(owners)), [0, startup]),
     )
-    return Table(_Rows(trace, attribution, startup).fill(cells), cells)
 
 
 class _Rows:

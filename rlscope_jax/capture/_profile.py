@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlscope_jax import _jax
+from rlscope_jax.capture._anchors import AnchorClock
 from rlscope_jax.capture._budget import EventBudget
 from rlscope_jax.capture._schedule import Phase, Schedule
 from rlscope_jax.capture._session import (
@@ -57,6 +58,9 @@ class profile:
         ValueError: `logdir` is remote (`gs://…`), or `max_events` is no positive number.
     """
 
+    _has_captured = False
+    """Of this process: its first capture costs more, so the step before it is recorded for nothing."""
+
     def __init__(
         self, logdir: str | Path, schedule: Schedule | None = None, *, max_events: int | None = 2_000_000
     ) -> None:
@@ -71,6 +75,7 @@ class profile:
         self._recorder: _jax.Recorder | None = None
         self._budget = EventBudget(max_events)
         self._first_step = 0
+        self._clock = AnchorClock()
         self._closed = True
         self._process = os.getpid()
         self._last: Any = None  # the last step's value: what the end of the block waits for
@@ -153,7 +158,9 @@ class profile:
                 early = StoppedEarly(self._budget.limit or 0, self._budget.estimate, self._planned_end())
         if edge or early:
             self._window.close()
+        if edge or early or self._clock.starts_after_this_step:
             self._wait(value)
+        self._clock.step_ends()
         self._close_step()
         if edge or early:
             self._end(self._step, early)
@@ -163,7 +170,12 @@ class profile:
         self._open_step()
 
     def _phase_of(self, step: int) -> Phase:
-        return Phase.ACTIVE if self.schedule is None else self.schedule.phase(step)
+        if self.schedule is None:
+            return Phase.ACTIVE
+        phase = self.schedule.phase(step)
+        if phase is Phase.OFF and not profile._has_captured and self.schedule.phase(step + 1) is Phase.ACTIVE:
+            return Phase.WARMUP
+        return phase
 
     def _planned_end(self) -> int | None:
         if self.schedule is None:
@@ -191,6 +203,7 @@ class profile:
             return
         try:
             space = recorder.stop()
+            profile._has_captured = True
         except Exception as error:
             self._warn(
                 "stop", f"could not stop the profiler, steps {self._first_step} to {last} are lost: {error}"
@@ -220,8 +233,9 @@ class profile:
                 return
             self._warn("keep", f"could not keep {steps} in {self.logdir} ({error}); it is in {instead}")
         self.sessions.append(path)
+        anchors = self._clock.window_closes()
         try:
-            write_sidecar(path, window, early)
+            write_sidecar(path, window, early, anchors=anchors)
         except Exception as error:
             self._warn("sidecar", f"could not describe {steps}: {error}")
 
@@ -243,6 +257,7 @@ class profile:
         return True
 
     def _open_step(self) -> None:
+        self._clock.step_begins(recorded=self._recorder is not None)
         if self._recorder is not None:
             self._step_scope = _jax.step_annotation(STEP_NAME, self._step)
             self._step_scope.__enter__()

@@ -84,7 +84,11 @@ def write_profile(logdir: Path, space: bytes) -> Path:
 
 
 def write_sidecar(
-    profile: Path, window: Window, stopped_early: StoppedEarly | None = None, part_of: str | None = None
+    profile: Path,
+    window: Window,
+    stopped_early: StoppedEarly | None = None,
+    part_of: str | None = None,
+    anchors: dict | None = None,
 ) -> None:
     """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
 
@@ -93,6 +97,7 @@ def write_sidecar(
         window: what it holds.
         stopped_early: why it ended before its time.
         part_of: the run of which it is one window of many; a report adds such windows up.
+        anchors: unprofiled steps timed around it, see `AnchorClock`.
 
     Raises:
         OSError: the directory cannot be written.
@@ -113,6 +118,7 @@ def write_sidecar(
         },
         "stopped_early": None if stopped_early is None else asdict(stopped_early),
         "part_of": part_of,
+        "anchors": anchors,
     }
     sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Protocol
 
+from rlscope_jax.commands.calibrate import CalibrateCommand
 from rlscope_jax.commands.doctor import DoctorCommand
 from rlscope_jax.commands.record import RecordCommand
 from rlscope_jax.commands.report import ReportCommand
@@ -22,4 +23,4 @@ class Command(Protocol):
         """Do it; returns the exit code. Raises RlscopeError for what the person can mend."""
 
 
-COMMANDS: list[Command] = [RecordCommand(), ReportCommand(), DoctorCommand()]
+COMMANDS: list[Command] = [RecordCommand(), ReportCommand(), CalibrateCommand(), DoctorCommand()]

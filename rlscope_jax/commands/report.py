@@ -37,6 +37,7 @@ class ReportCommand:
         )
         parser.add_argument("--top", metavar="N", type=_positive, help="show only the N heaviest rows")
         parser.add_argument("--process", metavar="N", type=int, help="show only this process of several")
+        parser.add_argument("--raw", action="store_true", help="show times as recorded, not corrected")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def run(self, options: argparse.Namespace) -> int:
@@ -61,7 +62,7 @@ class ReportCommand:
         if options.process is not None and not 0 <= options.process < processes:
             numbers = f"0 to {processes - 1}" if processes > 1 else "0 only"
             raise RlscopeError(f"--process {options.process}: this session has processes {numbers}")
-        render(report, sort=options.sort, top=options.top, process=options.process)
+        render(report, sort=options.sort, top=options.top, process=options.process, raw=options.raw)
         return 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rlscope_jax.reporters.overhead import wall_of_row
+
 SORTS = ("wall", "device", "host", "name")
 _DIRECTIONS = (None, "forward", "recompute", "backward")  # in the order shown
 _WORTH_SHOWING = 0.0005  # of the wall time, with everything below it
@@ -41,7 +43,7 @@ def select(
         for row in data["operations"]
         if _says_something(row) and (process is None or row["process"] == process)
     ]
-    wall = sum(map(wall_of, told))
+    wall = sum(map(_wall, told))
     weights = _weights(told, sort)
     by_wall = weights if sort == "wall" else _weights(told, "wall")
     enough = [row for row in told if _counts(row) or _weight(by_wall, row) >= _WORTH_SHOWING * wall]
@@ -50,19 +52,18 @@ def select(
     kept = {id(row) for row in enough}
     rest = [row for row in told if id(row) not in kept]
     return Rows(
-        _ordered(enough, weights, sort), len(rest), 100 * sum(map(wall_of, rest)) / wall if wall else 0.0
+        _ordered(enough, weights, sort), len(rest), 100 * sum(map(_wall, rest)) / wall if wall else 0.0
     )
 
 
-def wall_of(row: Operation) -> int:
-    """The row's part of the window, ns."""
-    return sum(row["wall"][cell]["raw"] for cell in ("device_only", "overlap", "host_only", "idle"))
+def _wall(row: Operation) -> int:
+    return wall_of_row(row, "raw")
 
 
 def _own(row: Operation, sort: str) -> int:
     if sort == "device":
         return row["device"]["self"]["raw"] or 0
-    return row["host"]["self"]["raw"] or 0 if sort == "host" else wall_of(row)
+    return row["host"]["self"]["raw"] or 0 if sort == "host" else _wall(row)
 
 
 def _weights(operations: list[Operation], sort: str) -> dict[tuple, int]:
@@ -116,6 +117,4 @@ def _counts(row: Operation) -> bool:
 
 def _says_something(row: Operation) -> bool:
     device = row["device"]
-    return bool(
-        wall_of(row) or device["total"]["raw"] or device["ops"] or row["host"]["syncs"] or _counts(row)
-    )
+    return bool(_wall(row) or device["total"]["raw"] or device["ops"] or row["host"]["syncs"] or _counts(row))

@@ -30,7 +30,9 @@ def add_host_line(trace: Trace, line: Line, kind: np.ndarray | None = None) -> i
     """
     if line.name.startswith(_WORKERS):
         begun = _flows(line, line.consumes, "_ct")
-        trace.workers.append(Worker(line.name, begun, _has_name(line, "ThunkExecutor"), _is_cut(line)))
+        handed = _flows(line, line.produces, "_pt")
+        executes = _has_name(line, "ThunkExecutor")
+        trace.workers.append(Worker(line.name, begun, executes, _is_cut(line), handed))
         return -1
     trace.host_threads.append(_host_thread(line, np.full(len(line), -1, np.int32) if kind is None else kind))
     trace.python_tracer |= _has_name(line, "$")

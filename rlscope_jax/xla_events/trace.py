@@ -188,6 +188,8 @@ class Worker:
     """Whether it executed programs."""
     cut: bool
     """Whether the window closed while it worked on a task."""
+    handed: Flows = field(default_factory=lambda: Flows(np.zeros(0, np.int64), np.zeros(0, np.int64)))
+    """Tasks it handed to others of its pool."""
 
 
 @dataclass

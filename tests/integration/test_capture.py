@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from rlscope_jax import Schedule, load, profile, sessions
+from rlscope_jax import Schedule, _jax, load, profile, sessions
 
 
 @jax.jit
@@ -189,3 +189,29 @@ def test_what_was_called_before_the_block_is_not_recorded_in_it(tmp_path):
     [program] = profiler.report().to_dict()["programs"]
     assert (program["runs"], program["dispatches"]) == (1, 1)
     assert all(array.is_ready() for array in waiting)
+
+
+def test_steps_that_nobody_records_are_timed_beside_the_window(tmp_path):
+    profiler = train(tmp_path, 20, Schedule(wait=8, active=2, repeat=2))
+    [first, second] = [session.sidecar["anchors"]["steps_ns"] for session in sessions(tmp_path)]
+    # Of eight steps the first is warm-up; a process' first window is preceded by a capture thrown away.
+    assert len(first) in (6, 7)
+    assert len(second) == 7
+    assert all(step > 0 for step in first + second)
+    assert len(profiler.sessions) == 2
+
+
+def test_a_process_first_capture_is_thrown_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(profile, "_has_captured", False)
+    stops = []
+    stop = _jax.Recorder.stop
+    monkeypatch.setattr(_jax.Recorder, "stop", lambda self: stops.append(1) or stop(self))
+    profiler = train(tmp_path, 12, Schedule(wait=3, active=1, repeat=2))
+    assert (len(stops), len(profiler.sessions)) == (3, 2)
+    assert load(tmp_path).to_dict()["window"]["steps"] == 1
+
+
+def test_without_steps_to_spare_nothing_is_thrown_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(profile, "_has_captured", False)
+    profiler = train(tmp_path, 2, Schedule(active=2, repeat=1))
+    assert len(profiler.sessions) == 1

@@ -1,0 +1,224 @@
+"""Measure what profiling costs on this machine: the same work with and without a recorder, in turn.
+
+Only commands start this: it runs programs of its own for some seconds.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+
+from rlscope_jax import _jax
+from rlscope_jax.attribution.attribute import attribute
+from rlscope_jax.overhead.constants import Constant, Constants
+from rlscope_jax.overhead.correct import Overhead
+from rlscope_jax.overhead.suite import PROGRAMS
+from rlscope_jax.xla_events.read import read_trace
+
+LEAST_SPREAD = 0.1
+"""Twice the 5 % by which whole programs' ratios scatter (docs/correction.md): no interval is narrower."""
+_PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.2, 40, 100, 1000
+_LEAST_EVENTS = 200
+_RUNS = 5  # of a program in one window: as in real ones, most memory that is recorded to is new
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One program's repeats."""
+
+    name: str
+    ratios: list[float]
+    floor_ns: float
+    """Unprofiled time for each op event."""
+
+
+def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[Sample]]:
+    """The constants of this machine, and what they were found from.
+
+    Args:
+        progress: told the share of the work done, 0 to 1.
+    """
+    _discard_first_capture()
+    event, annotation, step, python_call = _host_costs()
+    samples = []
+    for number, (name, make) in enumerate(PROGRAMS.items()):
+        progress((number + 1) / (len(PROGRAMS) + 1))
+        samples.append(_sample(name, make(), event.value))
+    progress(1.0)
+    ratio = _tail_ratio(samples)
+    floor = min((sample.floor_ns for sample in samples if sample.ratios), default=0.0) / 8
+    return Constants(ratio, floor, event, annotation, step, _wait_cost(ratio, event), python_call), samples
+
+
+def _tail_ratio(samples: list[Sample]) -> Constant:
+    medians = sorted(statistics.median(sample.ratios) for sample in samples if sample.ratios)
+    if not medians:
+        return Constant(0.0, 0.0, 0.0)  # a backend whose ops leave no tails
+    value = statistics.median(medians)
+    inner = medians[1:-1] if len(medians) > 4 else medians  # one program in seven may have been disturbed
+    spread = max(LEAST_SPREAD * value, (inner[-1] - inner[0]) / 2)
+    return Constant(value, max(value - spread, 0.0), value + spread)
+
+
+def _sample(name: str, run: Callable[[], None], host_event_ns: float) -> Sample:
+    """Repeat [warm, base, profiled, warm, base] for a second at most; the fastest of each are compared.
+
+    A neighbour interrupts some repeats and slows others by half, with and without the recorder; a median
+    over pairs would mix them all.
+    """
+    for _ in range(3):
+        run()
+
+    def several() -> None:
+        for _ in range(_RUNS):
+            run()
+
+    bases: list[float] = []
+    profiled: list[tuple[float, float]] = []  # time and tails, ns
+    events = 1
+    deadline = time.perf_counter() + _PROGRAM_SECONDS
+    while len(profiled) < _ENOUGH and time.perf_counter() < deadline:
+        run()
+        bases += [_timed(run), _timed(run)]
+        overhead, took = _recorded(several)
+        run()
+        bases += [_timed(run), _timed(run)]
+        host = sum(len(activity.thread.start) for activity in overhead.attribution.activities)
+        tails = float(overhead.device.wall.sum()) / 1000
+        profiled.append(((took - host * host_event_ns) / _RUNS, tails / _RUNS))
+        events = max(events, int(overhead.device.count.sum()) // _RUNS)
+    if events < _LEAST_EVENTS:  # XLA made one kernel of the whole loop
+        return Sample(name, [], 0.0)
+    base = statistics.median(_fastest(bases))
+    ratios = [(took - base) / tails for took, tails in _fastest(profiled) if tails > 0]
+    return Sample(name, ratios, base / events)
+
+
+def _fastest(values: list) -> list:
+    return sorted(values)[: max(len(values) // 4, 3)]
+
+
+def _recorded(run: Callable[[], None]) -> tuple[Overhead, float]:
+    recorder = _jax.Recorder()
+    took = _timed(run)
+    space = recorder.stop()
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "calibration.xplane.pb"
+        path.write_bytes(space)
+        return Overhead(attribute(read_trace(path))), took
+
+
+def _timed(run: Callable[[], None]) -> float:
+    # Wall time: what a process' threads used is accounted too late for a millisecond's work.
+    began = time.perf_counter_ns()
+    run()
+    return float(time.perf_counter_ns() - began)
+
+
+def _discard_first_capture() -> None:
+    """A process' first capture costs more: its memory is touched for the first time."""
+    run = PROGRAMS["dot"]()
+    run()
+    recorder = _jax.Recorder()
+    run()
+    recorder.stop()
+
+
+def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
+    """Of a runtime event, an annotation, a step annotation and a call under the Python tracer, ns each."""
+    x = jnp.ones((2, 2))
+    one = jax.jit(lambda x: x + 1)
+    one(x).block_until_ready()
+
+    def calls() -> None:
+        for _ in range(_CALLS):
+            one(x)
+        jax.block_until_ready(one(x))
+
+    def marks() -> None:
+        for _ in range(_MARKS):
+            with _jax.TraceMe("rlscope_calibration"):
+                pass
+
+    def steps() -> None:
+        for number in range(_MARKS // 4):
+            with _jax.step_annotation("rlscope_calibration", number):
+                pass
+
+    def nothing() -> None:
+        pass
+
+    def python() -> None:
+        for _ in range(_MARKS):
+            nothing()
+
+    recorder = _jax.Recorder()
+    calls()
+    per_call = _events_per_call(recorder.stop())
+    return (
+        _difference(calls, _CALLS * per_call),
+        _difference(marks, _MARKS),
+        _difference(steps, _MARKS // 4),
+        _difference(python, 2 * _MARKS, python_tracer=True),
+    )
+
+
+def _wait_cost(ratio: Constant, event: Constant) -> Constant:
+    """Of a wait for a program that another thread executes, ns, beyond its ops and events."""
+    one = jax.jit(lambda x: jnp.tanh(jnp.tanh(x @ x * 0.01) @ x * 0.01))
+    x = jnp.ones((48, 48))
+
+    def calls() -> None:
+        for _ in range(_CALLS // 4):
+            one(x).block_until_ready()
+
+    calls()
+    bases: list[float] = []
+    profiled: list[float] = []
+    for _ in range(20):
+        bases += [_timed(calls), _timed(calls)]
+        overhead, took = _recorded(calls)
+        activities = overhead.attribution.activities
+        if len(overhead.waits) == 0:
+            return Constant(0.0, 0.0, 0.0)  # this backend executes it on the calling thread
+        host = sum(len(activity.thread.start) for activity in activities) * event.value
+        profiled.append(took - host - ratio.value * float(overhead.device.wall.sum()) / 1000)
+    quick, slow = _fastest(bases), _fastest(profiled)
+    value = max(statistics.median(slow) - statistics.median(quick), 0.0) / (_CALLS // 4)
+    return Constant(value, 0.5 * value, 1.5 * value)
+
+
+def _events_per_call(space: bytes) -> float:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "calibration.xplane.pb"
+        path.write_bytes(space)
+        trace = read_trace(path)
+    events = sum(len(thread.start) for thread in trace.host_threads)
+    return max(events / _CALLS, 1.0)
+
+
+def _difference(run: Callable[[], None], events: float, python_tracer: bool = False) -> Constant:
+    """Nanoseconds an event added, from the fastest repeats with and without the recorder."""
+    bases: list[float] = []
+    profiled: list[float] = []
+    for _ in range(20):
+        run()
+        bases.append(_timed(run))
+        recorder = _jax.Recorder(python_tracer=python_tracer)
+        profiled.append(_timed(run))
+        recorder.stop()
+        run()
+        bases.append(_timed(run))
+    quick, slow = _fastest(bases), _fastest(profiled)
+    value = max((statistics.median(slow) - statistics.median(quick)) / events, 0.0)
+    spread = max((slow[-1] - slow[0] + quick[-1] - quick[0]) / (2 * events), 0.2 * value)
+    return Constant(value, max(value - spread, 0.0), value + spread)

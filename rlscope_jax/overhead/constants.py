@@ -1,0 +1,67 @@
+"""What profiling costs on one machine: the figures that calibration finds and correction uses."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A figure and the interval that holds nine of ten programs (or, for host costs, the figure itself)."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def relative(self) -> float:
+        """Half the interval's width, as a part of the value."""
+        return (self.high - self.low) / (2 * self.value) if self.value else 0.0
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The costs of one machine, jaxlib, backend and set of profiler options.
+
+    The ratio has no unit: it multiplies what the trace itself measured. The others are nanoseconds.
+    """
+
+    tail_ratio: Constant
+    """Overhead of an op event over its tail: the time from its own `end:` event to its end."""
+    op_floor: float
+    """The least that executing an op takes when nobody records it."""
+    host_event: Constant
+    """An event of the runtime on the path of a call."""
+    annotation: Constant
+    """One operation or annotation of ours on the host."""
+    step: Constant
+    """One step annotation."""
+    wait: Constant
+    """A wait for a program that another thread executes, beyond its events."""
+    python_call: Constant
+    """One Python call under the Python tracer. Shown, not subtracted: those events are not read."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> Constants:
+        """Back from plain values.
+
+        Raises:
+            KeyError, TypeError, ValueError: something is missing or is no number.
+        """
+        names = Constants.__dataclass_fields__
+        read = {
+            name: float(values[name]) if name == "op_floor" else _constant(values[name]) for name in names
+        }
+        return Constants(**read)  # type: ignore[arg-type]
+
+
+def _constant(values: dict[str, Any]) -> Constant:
+    value, low, high = (float(values[name]) for name in ("value", "low", "high"))
+    if not 0 <= low <= value <= high < float("inf"):
+        raise ValueError(f"no interval: {low} to {high} around {value}")
+    return Constant(value, low, high)

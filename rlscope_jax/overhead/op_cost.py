@@ -1,0 +1,82 @@
+"""What each op event says of its own cost, line by line.
+
+XLA:CPU records a second event, `end: <op>`, before it closes an op's own: from there to the op's end (the
+tail) nothing happens but recording. What an op event costs in all is a fixed multiple of its tail, whatever
+the thread, the allocator or the machine's mood (see docs/correction.md).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rlscope_jax.xla_events.compiled import compiled
+from rlscope_jax.xla_events.trace import OpLine
+
+LONGEST_GAP = 10_000_000
+"""ps; between two ops of a loop lies the start of the next. Longer than this, something else happened."""
+INTERRUPTED = 20_000_000
+"""ps; recording takes less, even where it touches new memory: a longer tail lost the processor meanwhile."""
+
+
+@dataclass
+class OpCosts:
+    """The op events of one line."""
+
+    line: OpLine
+    """The line with every op beginning where the one before it ended: the gap is the start of the op."""
+    tail: np.ndarray
+    """float64[events], ps: the op's tail; the line's median where it left none. Ones without any tails."""
+
+
+def has_tails(lines: list[OpLine]) -> bool:
+    """Whether any op told its own cost (jax 0.8 and later, on CPU)."""
+    return any(line.tail is not None and bool((line.tail >= 0).any()) for line in lines)
+
+
+def op_costs(lines: list[OpLine]) -> list[OpCosts]:
+    """The costs of every line's ops, in units that a single factor turns into picoseconds."""
+    known = has_tails(lines)
+    return [OpCosts(_closed_up(line), _tails(line) if known else np.ones(len(line.start))) for line in lines]
+
+
+def _tails(line: OpLine) -> np.ndarray:
+    if line.tail is None:
+        return np.zeros(len(line.start))
+    measured = line.tail >= 0
+    # An op that ended on another thread (asynchronously) left its mark there.
+    typical = float(np.median(line.tail[measured])) if measured.any() else 0.0
+    interrupted = line.tail > max(INTERRUPTED, 20 * typical)
+    return np.where(measured & ~interrupted, line.tail, typical).astype(np.float64)
+
+
+def _closed_up(line: OpLine) -> OpLine:
+    if line.tail is None:
+        return line
+    return replace(line, start=line.start - gaps(line.start, line.end, LONGEST_GAP))
+
+
+@compiled
+def gaps(start, end, longest):
+    """From the end of the sibling before each event to its own start.
+
+    0 for an event in no other, for the first in another (what precedes it is the start of that one too), and
+    where it is longer than `longest`. Events are sorted by start, longest first, and nest.
+    """
+    found = np.zeros(len(start), np.int64)
+    stack = np.empty(len(start) + 1, np.int64)
+    free_from = np.empty(len(start) + 1, np.int64)  # per open event: when its last child ended
+    depth = 0
+    for event in range(len(start)):
+        while depth > 0 and end[stack[depth - 1]] <= start[event]:
+            depth -= 1
+        if depth > 0 and end[event] <= end[stack[depth - 1]]:
+            gap = start[event] - free_from[depth - 1]
+            if 0 < gap <= longest and free_from[depth - 1] > start[stack[depth - 1]]:
+                found[event] = gap
+            free_from[depth - 1] = max(free_from[depth - 1], end[event])
+        stack[depth] = event
+        free_from[depth] = start[event]
+        depth += 1
+    return found

@@ -1,0 +1,61 @@
+"""Where a machine's constants are kept: a small file for each machine, jaxlib, backend and set of options."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from pathlib import Path
+
+from rlscope_jax.overhead.constants import Constants
+
+SCHEMA = "rlscope_jax.calibration/1"
+OPTIONS = "host2"
+"""The profiler options calibrated: host tracer level 2, Python tracer off, as `profile()` records."""
+
+
+def store_path(host: str, jaxlib: str | None, backend: str | None) -> Path:
+    """The file of one machine's constants, whether it exists or not."""
+    from platformdirs import user_cache_path
+
+    key = "-".join([host, backend or "unknown", f"jaxlib{jaxlib or 'unknown'}", OPTIONS])
+    safe = re.sub(r"[^\w.-]+", "_", key)
+    return user_cache_path("rlscope-jax") / "calibration" / f"{safe}.json"
+
+
+def save(path: Path, constants: Constants, when: str) -> None:
+    """Write constants for later readers, all at once.
+
+    Raises:
+        OSError: the cache directory cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"schema": SCHEMA, "when": when, "processor": processor(), "constants": constants.to_dict()}
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    partial.write_text(json.dumps(content, indent=1) + "\n")
+    os.replace(partial, path)
+
+
+def read(path: Path) -> Constants | None:
+    """The constants of a file; None where there are none, or none that can be believed."""
+    try:
+        content = json.loads(path.read_text())
+        if content["schema"] != SCHEMA or content["processor"] != processor():
+            return None  # the machine of that name has been replaced
+        return Constants.from_dict(content["constants"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def processor() -> str:
+    """What computes here: a calibration holds for no other."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        model = next(
+            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model
+        )
+    except OSError:
+        pass
+    return f"{model} x {os.cpu_count()}"

@@ -1,0 +1,45 @@
+"""Gaps and tails of op events."""
+
+import numpy as np
+
+from rlscope_jax.overhead.op_cost import INTERRUPTED, gaps, has_tails, op_costs
+from rlscope_jax.xla_events.trace import OpLine
+
+
+def op_line(start, end, tail):
+    count = len(start)
+    return OpLine(
+        "worker", 0, np.array(start, np.int64), np.array(end, np.int64), np.zeros(count, np.int32),
+        np.zeros(1, np.int32), np.zeros(1, np.int32), None if tail is None else np.array(tail, np.int64),
+    )  # fmt: skip
+
+
+def test_a_gap_reaches_to_the_sibling_before():
+    #        while, first, second, nested in second, after the while
+    start, end = [0, 10, 40, 45, 120], [100, 30, 90, 60, 130]
+    assert gaps(np.array(start), np.array(end), 1000).tolist() == [0, 0, 10, 0, 0]
+
+
+def test_a_long_gap_is_something_else():
+    assert gaps(np.array([0, 5, 60]), np.array([100, 10, 70]), 49).tolist() == [0, 0, 0]
+
+
+def test_ops_that_overlap_leave_no_gap():
+    assert gaps(np.array([0, 0, 5]), np.array([100, 20, 30]), 1000).tolist() == [0, 0, 0]
+
+
+def test_a_missing_tail_is_the_lines_median_and_an_interrupted_one_too():
+    [costs] = op_costs([op_line([0, 10, 20, 30, 40], [9, 19, 29, 39, 49], [3, -1, 5, 4, 10 * INTERRUPTED])])
+    # The median of the tails measured, 3, 4, 5 and the interrupted one.
+    assert costs.tail.tolist() == [3, 4.5, 5, 4, 4.5]
+
+
+def test_without_any_tails_each_op_counts_one():
+    lines = [op_line([0, 10], [9, 19], [-1, -1])]
+    assert not has_tails(lines)
+    assert op_costs(lines)[0].tail.tolist() == [1, 1]
+
+
+def test_a_device_without_tails_is_left_as_it_is():
+    lines = [op_line([0, 10], [9, 19], None), op_line([0], [9], [4])]
+    assert [each.tail.tolist() for each in op_costs(lines)] == [[0, 0], [4]]

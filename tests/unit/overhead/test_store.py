@@ -1,0 +1,59 @@
+"""Where constants are kept, and what is believed of a file."""
+
+import json
+
+import pytest
+
+from rlscope_jax.overhead.constants import Constant, Constants
+from rlscope_jax.overhead.store import read, save, store_path
+
+COST = Constant(100.0, 90.0, 120.0)
+CONSTANTS = Constants(Constant(3.0, 2.8, 3.2), 15.0, COST, COST, COST, COST, COST)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return store_path("vm", "0.10.2", "cpu")
+
+
+def test_what_is_saved_is_read_again(path):
+    save(path, CONSTANTS, "2026-11-30T10:00:00+00:00")
+    assert read(path) == CONSTANTS
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+
+
+def test_every_machine_jaxlib_and_backend_has_its_own(path):
+    others = [("vm2", "0.10.2", "cpu"), ("vm", "0.11", "cpu"), ("vm", "0.10.2", "gpu"), ("../vm", None, None)]
+    paths = {store_path(*key) for key in others} | {path}
+    assert len(paths) == 5
+    assert {each.parent for each in paths} == {path.parent}
+
+
+def test_nothing_stored_is_none(path):
+    assert read(path) is None
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: content.pop("schema"),
+        lambda content: content.update(processor="another"),
+        lambda content: content["constants"].pop("step"),
+        lambda content: content["constants"].update(op_floor="much"),
+        lambda content: content["constants"]["tail_ratio"].update(low=9.0),
+        lambda content: content["constants"]["tail_ratio"].update(high=float("nan")),
+    ],
+)
+def test_a_file_that_cannot_be_believed_is_none(path, spoil):
+    save(path, CONSTANTS, "now")
+    content = json.loads(path.read_text())
+    spoil(content)
+    path.write_text(json.dumps(content))
+    assert read(path) is None
+
+
+def test_a_torn_file_is_none(path):
+    save(path, CONSTANTS, "now")
+    path.write_text(path.read_text()[:40])
+    assert read(path) is None
