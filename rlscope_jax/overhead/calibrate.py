@@ -23,7 +23,7 @@ from rlscope_jax.overhead.suite import PROGRAMS
 from rlscope_jax.xla_events.read import read_trace
 
 LEAST_SPREAD = 0.1
-"""Twice the 5 % by which whole programs' ratios scatter (docs/correction.md): no interval is narrower."""
+"""Twice the 5 % by which ratios scattered in a first study; docs/correction.md found it too narrow."""
 _PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.2, 40, 100, 1000
 _LEAST_EVENTS = 200
 _RUNS = 5  # of a program in one window: as in real ones, most memory that is recorded to is new

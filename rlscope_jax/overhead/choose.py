@@ -18,7 +18,7 @@ NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record 
 USABLE_SPREAD = 0.3
 """Unprofiled steps this steady are preferred to constants, which know nothing of the program."""
 OP_SPREAD = 0.18
-"""The least relative half-width for a single operation (docs/correction.md)."""
+"""The least relative half-width for one operation; docs/correction.md says how often it holds."""
 
 
 @dataclass
