@@ -12,10 +12,6 @@ LEAST = 5
 USUAL_RATIO = (2.6, 3.5)
 """What whole programs' ratios were found to be; beyond it, more than recording made the difference."""
 TELLING_INFLATION = 1.2
-
-
-PLAUSIBLE_RATIO = (1.5, 6.5)
-"""Beyond this the unprofiled steps did other work, or the machine another pace: they are not used."""
 _LEFT_UNDONE = 2.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 
-from rlscope_jax.overhead.anchors import PLAUSIBLE_RATIO, TELLING_INFLATION, USUAL_RATIO, Anchors, typical
+from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors, typical
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Correction, Overhead
 from rlscope_jax.overhead.method import Method
@@ -19,6 +19,9 @@ USABLE_SPREAD = 0.3
 """Unprofiled steps this steady are preferred to constants, which know nothing of the program."""
 OP_SPREAD = 0.18
 """The least relative half-width for one operation; docs/correction.md says how often it holds."""
+
+UNUSUAL_SPREAD = 0.5
+"""The same where the unprofiled steps tell of something else than ops: who has it is not known."""
 
 
 @dataclass
@@ -109,12 +112,10 @@ def _anchored(
         "ratio": round(value, 4) if tails else None,
     }
     problem = _unusual(value, inflation) if tails else None
-    if problem is not None and not PLAUSIBLE_RATIO[0] <= value <= PLAUSIBLE_RATIO[1]:
-        return None, problem
     method = Method(
         "anchored",
         ratio,
-        max(relative, OP_SPREAD),
+        max(relative, OP_SPREAD if problem is None else UNUSUAL_SPREAD),
         op_floor=usable.op_floor if usable else 0.0,
         host_event=factor * usable.host_event if usable else 0.0,
         host_spread=usable.host_spread if usable else 0.0,
