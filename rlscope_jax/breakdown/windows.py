@@ -97,15 +97,23 @@ def _figure(parts: list[Data]) -> Data:
 
 
 def _health(reports: list[Data]) -> Data:
+    """What ails the run: not that a window closed upon a program, or that nothing ran in one of them."""
+    natural = {"window_closed_early"}
+    if any(one["counts"]["device_ops"] for one in reports):
+        natural.add("no_device_ops")
     problems: dict[str, Data] = {}
+    worst = "ok"
     for one in reports:
-        for problem in one["health"]["problems"]:
-            if problem["code"] != "window_closed_early":
-                problems.setdefault(problem["code"], problem)
+        told = [problem for problem in one["health"]["problems"] if problem["code"] not in natural]
+        for problem in told:
+            problems.setdefault(problem["code"], problem)
+        if len(told) == len(one["health"]["problems"]):
+            worst = max(worst, one["health"]["verdict"], key=_STATES.index)
+    if problems:
+        worst = max(worst, "degraded", key=_STATES.index)
     covered = [one["health"]["covered"] for one in reports if one["health"]["covered"] is not None]
-    worst = max((one["health"]["verdict"] for one in reports), key=_STATES.index)
     return {
-        "verdict": worst if problems else "ok",
+        "verdict": worst,
         "covered": sum(covered) / len(covered) if covered else None,
         "problems": list(problems.values()),
     }

@@ -9,10 +9,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 _POLL = 0.02  # seconds between looks at whether jax is up
 _LOOK = 0.005  # seconds between looks, within a window, at whether it should end
+_COMPILERS = tuple(
+    os.path.join("jax", "_src", *parts)
+    for parts in (("compiler.py",), ("interpreters", "partial_eval.py"), ("interpreters", "mlir.py"))
+)
 _SETTLED = 1.0  # seconds without a compile
 _PROBE = 0.01  # seconds: the first window, when it is not known yet how many events there are
 _SHORTEST = 0.002
@@ -56,7 +59,6 @@ class Windows:
         self._stop = threading.Event()
         self.run = f"{os.getpid()}-{time.time_ns()}"
         """What ties the windows of one run together."""
-        self._last_compile = 0.0
         self._session = threading.Lock()
         self._own_profiler = threading.Event()
         self._thread = threading.Thread(target=self._run, name="rlscope_windows", daemon=True)
@@ -80,25 +82,20 @@ class Windows:
     def _wait_for_jax(self) -> bool:
         while not self._stop.wait(_POLL):
             if "jax" in sys.modules and _backend_is_up():
-                import jax
-
                 from rlscope_jax import _jax
 
                 _jax.around_profiling(self._give_way)
-                jax.monitoring.register_event_duration_secs_listener(self._note_compile)
-                self._last_compile = time.monotonic()
                 return True
         return False
-
-    def _note_compile(self, event: str, duration_secs: float, **_: Any) -> None:
-        if "compile" in event:
-            self._last_compile = time.monotonic()
 
     def _wait_to_begin(self) -> bool:
         if self.plan.skip is not None:
             return not self._stop.wait(self.plan.skip)
+        busy = time.monotonic()
         while not self._stop.wait(_POLL):
-            if time.monotonic() - self._last_compile > _SETTLED:
+            if _is_compiling():
+                busy = time.monotonic()
+            elif time.monotonic() - busy > _SETTLED:
                 return True
         return False
 
@@ -153,6 +150,17 @@ class Windows:
                 pass
         else:
             self._own_profiler.clear()
+
+
+def _is_compiling() -> bool:
+    """Whether some thread traces, lowers or compiles just now: its Python stack shows it."""
+    for thread, frame in sys._current_frames().items():
+        current = frame if thread != threading.get_ident() else None
+        while current is not None:
+            if current.f_code.co_filename.endswith(_COMPILERS):
+                return True
+            current = current.f_back
+    return False
 
 
 def _backend_is_up() -> bool:
