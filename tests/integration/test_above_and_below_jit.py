@@ -14,7 +14,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 PIECES = {"collect": (0, 1, 2), "estimate_advantages": (0, 1), "update": (0, 1, 2)}
 
 
-@pytest.fixture(params=["gymnax", pytest.param("brax", marks=pytest.mark.slow)])
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow) for name in ("gymnax", "brax")])
 def environment(request, monkeypatch):
     """The environment of an example, whose modules can be imported."""
     for package in (request.param, "flax", "optax"):

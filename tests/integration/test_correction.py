@@ -102,7 +102,7 @@ def test_the_terminal_shows_both_or_only_raw(calibrated, capsys):
     both = capsys.readouterr().out
     assert "±" in both
     assert "times as long" in both
-    assert max(map(len, both.splitlines()[1:])) <= 100
+    assert max(map(len, both.splitlines()[1:])) <= 110
     assert main(["report", str(calibrated), "--raw"]) == 0
     assert "±" not in capsys.readouterr().out
 

@@ -196,7 +196,7 @@ def test_profiles_of_every_jax_close(shared, name):
 def test_the_terminal_table_fits_and_closes(shared, capsys):
     from rlscope_jax.__main__ import main
 
-    assert main(["report", str(shared / "traces/cpu_ours/jax0.10.2_ppo_scan.xplane.pb")]) == 0
+    assert main(["report", "--raw", str(shared / "traces/cpu_ours/jax0.10.2_ppo_scan.xplane.pb")]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 110
     assert any(line.startswith("total") and "100.0" in line for line in lines)
