@@ -20,7 +20,7 @@ def arguments(description: str, config: PPOConfig, logdir: str) -> argparse.Argu
     parser.add_argument("--rollout-length", type=int, default=config.rollout_length)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--print-every", type=int, default=10, help="updates between two lines of progress")
-    parser.add_argument("--profile-after", type=int, default=5, help="updates before the profiled ones")
+    parser.add_argument("--profile-after", type=int, default=9, help="updates before the profiled ones")
     parser.add_argument("--profile-updates", type=int, default=2, help="updates to profile")
     return parser
 

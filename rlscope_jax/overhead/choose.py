@@ -14,6 +14,10 @@ from rlscope_jax.xla_events.health import Problem
 from rlscope_jax.xla_events.trace import Step, Trace
 
 NOT_CALIBRATED = "this machine is not calibrated; run: rlscope-jax calibrate"
+NO_SLOWER = (
+    "recorded steps were no slower than the unprofiled ones beside them are unsteady; "
+    "to take out what ops cost all the same run: rlscope-jax calibrate"
+)
 NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 5 or more `wait` steps"
 USABLE_SPREAD = 0.3
 """Unprofiled steps this steady are preferred to constants, which know nothing of the program."""
@@ -48,6 +52,8 @@ def choose(
         if method is not None and (not usable or _is_narrower(method, calibrated)):
             return Corrected(overhead.correct(method, steps), problem=problem)
         problem = problem if method is None else None
+        if method is None and calibrated is None:
+            return Corrected(None, NO_SLOWER)
     if calibrated is None:
         return Corrected(None, NOT_CALIBRATED, problem)
     if on_cpu and not tails:
@@ -99,10 +105,12 @@ def _anchored(
         woken = float(typically(overhead.wakes_of_steps(usable.ratio.value, steps).tolist()))
     if expected <= 0:
         return None, None
-    extra = max(profiled - base, 0.0)
+    extra = profiled - base
+    if extra <= doubt:  # no slower than they are unsteady: a zero with a narrow interval would be a lie
+        return None, None
     factor = max(extra - woken, 0.0) / expected
     value = factor * (usable.ratio.value if usable else 1.0)
-    relative = max(doubt / extra, 0.05) if extra > 0 else 1.0
+    relative = max(doubt / extra, 0.05)
     ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
     inflation = profiled / base
     told = {
