@@ -16,6 +16,7 @@ from rlscope_jax.attribution.compiles import Compiles
 from rlscope_jax.attribution.placement import EVIDENCE
 from rlscope_jax.attribution.runs import unfinished
 from rlscope_jax.breakdown.table import Row, Table
+from rlscope_jax.findings import find_all
 from rlscope_jax.names import STEP_NAME
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
 from rlscope_jax.xla_events.sessions import Session
@@ -76,7 +77,7 @@ class Report:
         processes = self.processes
         problems = self.problems
         first = processes[0].trace
-        return {
+        data: dict[str, Any] = {
             "schema": SCHEMA,
             "session": {
                 "logdir": str(self.session.logdir),
@@ -113,6 +114,8 @@ class Report:
             "counts": self._counts(),
             "findings": [],
         }  # fmt: skip
+        data["findings"] = [finding.to_dict() for finding in find_all(data, processes)]
+        return data
 
     def to_json(self) -> str:
         """The report as JSON text."""

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from rlscope_jax.breakdown.report import Report
 from rlscope_jax.reporters.columns import columns_that_fit
+from rlscope_jax.reporters.findings import show_findings
 from rlscope_jax.reporters.rows import Rows, select
 from rlscope_jax.reporters.units import duration, unit_of
 
@@ -24,7 +25,7 @@ def render(
     top: int | None = None,
     process: int | None = None,
 ) -> None:
-    """Print the report: first whether the capture can be believed, then where the time went.
+    """Print the report: first whether the capture can be believed, then what to do, then the table.
 
     Args:
         report: what to show.
@@ -39,6 +40,7 @@ def render(
         console.width = WIDTH
     _header(data, console)
     _health(data["health"], console)
+    show_findings(data, console)
     rows = select(data, sort, top, process)
     scale, unit = unit_of(data["totals"]["wall"]["raw"])
     console.print(_table(data, rows, console.width, scale, unit))
