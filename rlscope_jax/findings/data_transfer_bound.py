@@ -4,8 +4,9 @@ A NumPy array given to a jitted function is copied to the device at each call; n
 back. A replay buffer or an environment on the host moves every batch this way, and on an accelerator over a
 bus far slower than its memory.
 
-How we tell: while no device worked, the host moved data for a tenth of the window or more, in ten transfers
-or more; on an accelerator the driver's own copies between host and device count too. The gain is that time.
+How we tell: while no device worked, the host moved data, or waited for what it had moved, for a tenth of the
+window or more, in ten transfers or more; on an accelerator the driver's own copies between host and device
+count too. The gain is that time.
 
 What to do: keep the data on the device: buffer = jax.device_put(buffer) once, and sample inside jax.jit; or
 move the next batch while the device works on this one, which jax.device_put does when called early, for it
@@ -17,9 +18,10 @@ from __future__ import annotations
 import re
 
 from rlscope_jax.attribution.attribute import UNATTRIBUTED
+from rlscope_jax.findings.device_span import free_within, gaps, waits
 from rlscope_jax.findings.facts import Facts, Row, time
 from rlscope_jax.findings.finding import Finding, severity
-from rlscope_jax.findings.words import milliseconds, share
+from rlscope_jax.findings.words import milliseconds, named, share
 
 _LEAST_SHARE, _LEAST_TRANSFERS = 0.1, 10
 _BETWEEN = re.compile(
@@ -38,7 +40,9 @@ def find(facts: Facts) -> list[Finding]:
     ]
     kernels = _kernels(facts)
     moved = sum(len(activity.transfers) for activity in facts.attribution.activities) + kernels[0]
-    gain = host + kernels[1] + facts.device_part(copied)
+    started, ended = waits(facts)
+    waited = free_within(gaps(facts.trace.op_lines), started, ended) if moved >= len(ended) else 0
+    gain = min(host + kernels[1] + facts.device_part(copied) + round(waited / 1000), facts.wall)
     if moved < _LEAST_TRANSFERS or gain < _LEAST_SHARE * facts.wall:
         return []
     first = max(facts.rows, key=_moving)
@@ -46,9 +50,9 @@ def find(facts: Facts) -> list[Finding]:
     message = (
         f"{moved:,} transfers between host and device take {milliseconds(gain)}, "
         f"{share(gain, facts.wall)} of the window, "
-        f"most of it for {path or 'code that nothing names'} ({milliseconds(_moving(first))})."
+        f"most of it for {named(first['path'])}; {milliseconds(waited / 1000)} are waits for them."
     )
-    evidence = {"transfers": moved, "transfer_ns": gain, "host_ns": host}
+    evidence = {"transfers": moved, "transfer_ns": gain, "host_ns": host, "waited_ns": round(waited / 1000)}
     hint = "keep the data on the device: data = jax.device_put(data) once, and index it inside jax.jit."
     return [
         Finding(

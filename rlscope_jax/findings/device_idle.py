@@ -5,9 +5,9 @@ steps an environment, writes a checkpoint, or prepares what comes next after the
 before.
 
 How we tell: between the first and the last op there are gaps of three tenths of the window or more, less what
-compilations fill, ten milliseconds at
-least, in a window with ten program runs or more. It is told only where no other finding of medium
-or high severity is. The gain is these gaps.
+compilations fill, ten milliseconds at least, in a window with ten program runs or more. The host must be seen
+at work for half of them, and it is told only where no other finding of medium or high severity is. The gain
+is these gaps.
 
 What to do: look at which operations have "host only" time; let the host work ahead: call the next program
 before reading the results of this one, and move host work to a thread.
@@ -19,9 +19,9 @@ from rlscope_jax.attribution import host_names
 from rlscope_jax.findings.device_span import compile_time_within, gaps
 from rlscope_jax.findings.facts import Facts, time
 from rlscope_jax.findings.finding import Finding, severity
-from rlscope_jax.findings.words import milliseconds, share
+from rlscope_jax.findings.words import milliseconds, named, share
 
-_LEAST_SHARE, _LEAST_RUNS, _LEAST_NS = 0.3, 10, 10e6
+_LEAST_SHARE, _LEAST_RUNS, _LEAST_NS, _AT_WORK = 0.3, 10, 10e6, 0.5
 
 
 def find(facts: Facts) -> list[Finding]:
@@ -36,13 +36,15 @@ def find(facts: Facts) -> list[Finding]:
         path: sum(time(of[name]) for name in host_names.CATEGORIES if name != "compile")
         for path, of in alone.items()
     }
+    if sum(host.values()) < _AT_WORK * idle:
+        return []  # nobody is at work: the machine is busy elsewhere
     first = max(host, key=lambda path: host[path])
     mostly = max(
         host_names.CATEGORIES, key=lambda name: time(alone[first][name]) if name != "compile" else -1
     )
     message = (
         f"the device stands still for {milliseconds(idle)}, {share(idle, facts.wall)} of the window, between "
-        f"its first and its last op: meanwhile the host works for {first} "
+        f"its first and its last op: meanwhile the host works for {named(first)} "
         f"({milliseconds(host[first])}, mostly {mostly})."
     )
     evidence = {

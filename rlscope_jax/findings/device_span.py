@@ -47,6 +47,32 @@ def compile_time_within(facts: Facts, found: Gaps) -> int:
     return total
 
 
+def free_within(found: Gaps, start: np.ndarray, end: np.ndarray) -> int:
+    """How much of these intervals lies in the gaps, ps; before the first op and after the last is none."""
+    if not len(found.start):
+        return 0
+    before = np.append(0, np.cumsum(found.end - found.start))
+
+    def free_until(instant: np.ndarray) -> np.ndarray:
+        place = np.maximum(np.searchsorted(found.start, instant, "right") - 1, 0)
+        inside = np.clip(instant - found.start[place], 0, found.end[place] - found.start[place])
+        return before[place] + inside
+
+    return int((free_until(end) - free_until(start)).sum())
+
+
+def waits(facts: Facts, path: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(start, end) of the host's waits for a value, in order; of one operation, or of all."""
+    found = [
+        (int(activity.thread.start[event]), int(activity.thread.end[event]))
+        for number, activity in enumerate(facts.attribution.activities)
+        for event in activity.syncs.tolist()
+        if path is None or facts.path_of(number, event) == path
+    ]
+    times = np.array(sorted(found), np.int64).reshape(-1, 2)
+    return times[:, 0], times[:, 1]
+
+
 def leaf_durations(line: OpLine) -> np.ndarray:
     """The durations of the ops of a line that hold no other, ps."""
     parent = flatten(line.start, line.end)[3]

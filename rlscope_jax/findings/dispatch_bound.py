@@ -19,7 +19,7 @@ from rlscope_jax.findings.facts import Facts
 from rlscope_jax.findings.finding import Finding, severity
 from rlscope_jax.findings.host_loop import HostLoop, host_loops
 from rlscope_jax.findings.not_jitted import LEAST_CALLS, LEAST_SHARE, TIMES_DEVICE
-from rlscope_jax.findings.words import milliseconds, share
+from rlscope_jax.findings.words import milliseconds, named, share
 
 _IN_JAX = 0.5
 
@@ -48,7 +48,7 @@ def _finding(facts: Facts, loop: HostLoop) -> Finding:
     syncs = row["host"]["syncs"] if row else 0
     one = facts.program_names.get(loop.calls[0].program)
     message = (
-        f"{loop.path} calls {' and '.join(loop.functions[:2])} {count:,} times from Python"
+        f"{named(loop.path)} calls {' and '.join(loop.functions[:2])} {count:,} times from Python"
         + (f", waiting {syncs:,} times for a value" if syncs else "")
         + f": {milliseconds(loop.host_ns / count)} of host time a call, "
         f"{milliseconds(loop.device_ns / count)} on the device, "

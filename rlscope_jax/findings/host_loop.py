@@ -18,8 +18,10 @@ class HostLoop:
 
     path: str
     calls: list[Call]
+    eager_functions: list[str]
+    """jax's own functions among those called, most often first."""
     eager: int
-    """Calls of jax's own programs."""
+    """Calls of them."""
     host_ns: int
     """Wall time in which only the host worked for it, compilations and callbacks left out."""
     calling_ns: int
@@ -32,13 +34,17 @@ class HostLoop:
     @property
     def functions(self) -> list[str]:
         """The functions called, most often first."""
-        counts = Counter(call.function or "?" for call in self.calls)
-        return [name for name, _ in counts.most_common()]
+        return _by_count(self.calls)
 
     @property
     def is_eager(self) -> bool:
         """Whether most calls are of jax's own programs."""
         return 2 * self.eager > len(self.calls)
+
+
+def _by_count(calls: list[Call]) -> list[str]:
+    counts = Counter(call.function or "?" for call in calls)
+    return [name for name, _ in counts.most_common()]
 
 
 def host_loops(facts: Facts) -> list[HostLoop]:
@@ -60,6 +66,7 @@ def host_loops(facts: Facts) -> list[HostLoop]:
             HostLoop(
                 path,
                 calls,
+                _by_count([call for call in calls if facts.is_eager.get(call.program, False)]),
                 sum(facts.is_eager.get(call.program, False) for call in calls),
                 sum(time(alone[name]) for name in host_names.CATEGORIES if name not in _NOT_CALLING),
                 sum(time(alone[name]) for name in _CALLING),

@@ -17,7 +17,7 @@ from __future__ import annotations
 from rlscope_jax.findings.facts import Facts
 from rlscope_jax.findings.finding import Finding, severity
 from rlscope_jax.findings.host_loop import HostLoop, host_loops
-from rlscope_jax.findings.words import milliseconds, share
+from rlscope_jax.findings.words import milliseconds, named, share
 
 LEAST_CALLS, LEAST_SHARE, TIMES_DEVICE = 50, 0.1, 2
 _GLUE = 5
@@ -39,16 +39,16 @@ def find(facts: Facts) -> list[Finding]:
 def _finding(facts: Facts, loop: HostLoop) -> Finding:
     count = len(loop.calls)
     each = f"{count / loop.entries:.0f} programs each time ({loop.entries} times)" if loop.entries else ""
-    named = ", ".join(f"jit_{name}" for name in loop.functions[:3])
+    shown = ", ".join(f"jit_{name}" for name in loop.eager_functions[:3])
     message = (
-        f"{loop.path} runs {each or f'{count:,} programs'}, one for each jax function ({named}, …): "
+        f"{named(loop.path)} runs {each or f'{count:,} programs'}, one for each jax function ({shown}, …): "
         f"the device works {share(loop.device_ns, loop.host_ns + loop.device_ns)} of its time. Not jitted?"
     )
     evidence = {
         "dispatches": count,
         "entries": loop.entries,
         "dispatches_per_entry": count / loop.entries if loop.entries else None,
-        "functions": loop.functions[:10],
+        "functions": loop.eager_functions[:10],
         "device_ns": loop.device_ns,
         "host_ns": loop.host_ns,
         "calling_ns": loop.calling_ns,
@@ -61,7 +61,7 @@ def _finding(facts: Facts, loop: HostLoop) -> Finding:
         loop.host_ns,
         severity(loop.host_ns, facts.wall),
         loop.path,
-        f"jit_{loop.functions[0]}",
-        loop.functions[0],
+        f"jit_{loop.eager_functions[0]}",
+        loop.eager_functions[0],
         evidence,
     )

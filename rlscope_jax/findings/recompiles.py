@@ -89,7 +89,10 @@ def _alike(left: HloModule | None, right: HloModule | None) -> bool:
         return False
     if _arguments(left) != _arguments(right):
         return False
-    a, b = (Counter(one.op_name for one in module.instructions if one.op_name) for module in (left, right))
+    a, b = (
+        Counter((one.op_name, signature(one.shape)) for one in module.instructions if one.op_name)
+        for module in (left, right)
+    )
     return (a & b).total() >= _ALIKE * max(a.total(), b.total())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from rlscope_jax.attribution.placement import parse_function
 from rlscope_jax.names import plain
 from rlscope_jax.xla_events.hlo import HloModule, Instruction
 from rlscope_jax.xla_events.stack_frames import Frame
@@ -18,7 +19,8 @@ def is_users(module: HloModule, function: str) -> bool:
     """
     stacks = [module.frames.stack(frame) for frame in frames_used(module)]
     known = [stack for stack in stacks if stack]
-    return not known or any(plain(function) in names_of(call) for stack in known for call in stack)
+    names = {plain(function), plain(parse_function(module.name))}
+    return not known or any(names & names_of(call) for stack in known for call in stack)
 
 
 def frames_used(module: HloModule) -> set[int]:

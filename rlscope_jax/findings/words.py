@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rlscope_jax.attribution.attribute import UNATTRIBUTED
+
 
 def milliseconds(nanoseconds: float) -> str:
     """A time: "12.3 ms"; seconds from ten of them on, microseconds below one."""
@@ -28,6 +30,11 @@ def steps(numbers: Sequence[int]) -> str:
         return ""
     shown = ", ".join(map(str, numbers[:6]))
     return f" (steps {shown}{', …' if len(numbers) > 6 else ''})"
+
+
+def named(path: str) -> str:
+    """An operation's path as the subject of a sentence."""
+    return "code that nothing names" if path == UNATTRIBUTED else path
 
 
 def share(part: float, whole: float) -> str:
