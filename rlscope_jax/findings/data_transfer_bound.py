@@ -25,7 +25,7 @@ from rlscope_jax.findings.words import milliseconds, named, share
 
 _LEAST_SHARE, _LEAST_TRANSFERS = 0.1, 10
 _BETWEEN = re.compile(
-    r"mem(cpy|ory copy).{0,12}(h(ost)?[ _]?to[ _]?d|d(evice)?[ _]?to[ _]?h|h2d|d2h)", re.IGNORECASE
+    r"(cpy|copy).{0,12}(h(ost)?[ _]?to[ _]?d|d(evice)?[ _]?to[ _]?h|h2d|d2h)", re.IGNORECASE
 )
 
 
