@@ -45,14 +45,14 @@ def recompiles():
 
 @pair
 def compile_dominates():
-    """Compiling and running a rollout of 40 steps: unrolled by Python; scanned."""
+    """Compiling and running a rollout of 120 steps: unrolled by Python; scanned."""
     weights = jnp.ones((16, 16)) * 0.1
 
     def step(state, _):
         return jnp.sin(jnp.tanh(state @ weights) + 0.1 * jnp.roll(state, 1, axis=0)), None
 
     def unrolled(state):
-        for _ in range(40):
+        for _ in range(120):
             state, _ = step(state, None)
         return state
 
@@ -62,7 +62,7 @@ def compile_dominates():
         return jax.jit(lambda state: unrolled(state))(state)
 
     def after():
-        return jax.jit(lambda state: jax.lax.scan(step, state, None, 40)[0])(state)
+        return jax.jit(lambda state: jax.lax.scan(step, state, None, 120)[0])(state)
 
     return before, after
 
@@ -291,19 +291,26 @@ def data_transfer_bound():
 
 @pair
 def serial_scan():
-    """Discounted returns of 1,000 steps in 256 environments: jax.lax.scan; unrolled by 16."""
-    rewards = jnp.ones((1000, 256))
+    """Discounted returns of 1,000 steps in 8,192 environments: jax.lax.scan; jax.lax.associative_scan."""
+    rewards = jnp.ones((1000, 8192))
 
-    def returns(unroll):
-        def back(carry, reward):
-            carry = reward + 0.99 * carry
-            return carry, carry
+    def back(carry, reward):
+        carry = reward + 0.99 * carry
+        return carry, carry
 
-        start = jnp.zeros(256)
-        return jax.jit(lambda r: jax.lax.scan(back, start, r, reverse=True, unroll=unroll)[1])
+    def combine(a, b):
+        return a[0] * b[0], b[0] * a[1] + b[1]
 
-    serial, unrolled = returns(1), returns(16)
-    return lambda: serial(rewards), lambda: unrolled(rewards)
+    @jax.jit
+    def serial(rewards):
+        return jax.lax.scan(back, jnp.zeros(8192), rewards, reverse=True)[1]
+
+    @jax.jit
+    def parallel(rewards):
+        decay = jnp.full_like(rewards, 0.99)
+        return jax.lax.associative_scan(combine, (decay, rewards), reverse=True)[1]
+
+    return lambda: serial(rewards), lambda: parallel(rewards)
 
 
 @pair

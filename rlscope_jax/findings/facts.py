@@ -129,8 +129,10 @@ class Facts:
     @cached_property
     def runs(self) -> dict[int, int]:
         """How often every program ran (once, where the profile does not tell its runs apart)."""
-        programs, counts = np.unique(self.trace.runs.program, return_counts=True)
-        return dict(zip(programs.tolist(), counts.tolist(), strict=True))
+        runs = self.trace.runs
+        programs, number = np.unique(runs.program, return_inverse=True)
+        counts = np.bincount(number, runs.end >= runs.start, len(programs)).astype(int)  # those with an op
+        return dict(zip(programs.tolist(), np.maximum(counts, 1).tolist(), strict=True))
 
     @cached_property
     def is_eager(self) -> dict[int, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import PurePath
 
 from rlscope_jax.attribution.placement import parse_function
@@ -28,12 +29,13 @@ def frames_used(module: HloModule) -> set[int]:
     return {one.stack_frame for one in module.instructions if one.stack_frame}
 
 
-def names_of(call: Frame) -> set[str]:
+@lru_cache(maxsize=65536)
+def names_of(call: Frame) -> frozenset[str]:
     """What a frame's function may be called: `Agent.update`, and `update`. None for jax's own code."""
     if _JAX.intersection(PurePath(call.file).parts):
-        return set()
+        return frozenset()
     name = call.function.rpartition("<locals>.")[2]
-    return {plain(name), plain(name.rpartition(".")[2])}
+    return frozenset((plain(name), plain(name.rpartition(".")[2])))
 
 
 def place(call: Frame) -> str:

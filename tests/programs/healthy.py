@@ -565,3 +565,20 @@ def many_calls_of_much_work():
         return x
 
     return window
+
+
+@program()
+def advantages_step_by_step():
+    rewards = jnp.ones((1000, 8192))
+
+    @jax.jit
+    def train(rewards):
+        def back(carry, reward):
+            carry = reward + 0.99 * carry
+            return carry, carry
+
+        with jax.named_scope("gae"):
+            return jax.lax.scan(back, jnp.zeros(8192), rewards, reverse=True)[1]
+
+    warm(train, rewards)
+    return lambda: train(rewards)

@@ -19,23 +19,6 @@ def batches_from_the_host():
     return steps(lambda number: jax.block_until_ready(update(batch)), 2 * STEPS)
 
 
-@program("serial_scan")
-def advantages_step_by_step():
-    rewards = jnp.ones((1000, 8192))
-
-    @jax.jit
-    def train(rewards):
-        def back(carry, reward):
-            carry = reward + 0.99 * carry
-            return carry, carry
-
-        with jax.named_scope("gae"):
-            return jax.lax.scan(back, jnp.zeros(8192), rewards, reverse=True)[1]
-
-    warm(train, rewards)
-    return lambda: train(rewards)
-
-
 @program("device_idle")
 def simulator_between_steps():
     update = jax.jit(work)

@@ -12,7 +12,7 @@ from rlscope_jax.errors import RlscopeError
 from rlscope_jax.findings import CODES, explain, find_all
 from rlscope_jax.findings.finding import severity
 from rlscope_jax.findings.shapes import signature, size
-from xspace_builder import MS, US, CpuTrace, GpuTrace, Op, module_of
+from xspace_builder import MS, US, CpuTrace, GpuTrace, HloModuleBuilder, Op, module_of
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "findings"
 ADD = "add.1"
@@ -54,6 +54,32 @@ def test_kernels_shorter_than_the_gaps_between_them(tmp_path):
 @pytest.mark.parametrize(("duration", "gap"), [(40 * US, 3 * US), (2 * US, US // 10)])
 def test_long_or_dense_kernels_are_healthy(tmp_path, duration, gap):
     assert gpu(tmp_path, 1200, duration, gap) == []
+
+
+@pytest.mark.parametrize(
+    ("opcodes", "codes"), [(("multiply", "add"), ["serial_scan"]), (("multiply", "add", "tanh"), [])]
+)
+def test_a_loop_that_is_a_linear_recurrence(tmp_path, opcodes, codes):
+    called = HloModuleBuilder("jit_f", 7)
+    state = called.entry.parameter("state")
+    body = called.computation("body")
+    last = body.parameter("carried")
+    for opcode in opcodes:
+        last = body.add(f"{opcode}.1", opcode, [last], op_name=f"jit(f)/gae/while/body/{opcode}")
+    called.entry.add("while.1", "while", [state], calls=[body], op_name="jit(f)/gae/while")
+    trace, now = GpuTrace(), 100 * US
+    stream = trace.stream()
+    trace.dispatch(called, 10 * US, 80 * US)
+    for _ in range(200):
+        for opcode in opcodes:
+            trace.kernel("k", stream, at=20 * US, start=now, duration=US, module=called, hlo_op=f"{opcode}.1")
+            now += 4 * US
+    trace.write(tmp_path, "s")
+    found = load(tmp_path).to_dict()["findings"]
+    assert [finding["code"] for finding in found] == codes
+    if found:
+        assert (found[0]["operation"], found[0]["evidence"]["turns"]) == ("gae", 200)
+        assert found[0]["gain_ns"] == 200 * 2 * 1000
 
 
 @pytest.mark.parametrize("name", ["MemcpyH2D", "MemcpyD2H", "CopyHostToDevice", "Memcpy HtoD"])
