@@ -24,6 +24,8 @@ from rlscope_jax.findings.finding import Finding
 from rlscope_jax.names import decode
 from rlscope_jax.xla_events.nesting import nearest
 
+_TRACING = ("trace_to_jaxpr", "infer_params", "create_pjit_jaxpr")  # before jax 0.10 tracing has an event
+
 
 def find(facts: Facts) -> list[Finding]:
     """One finding for each annotation that was entered while a function was traced."""
@@ -64,7 +66,10 @@ def _entered_while_tracing(activity: HostActivity) -> list[tuple[str, str]]:
     is_call = np.array([host_names.function_name(name) is not None for name in names], bool)[thread.event]
     call = nearest(activity.parent, is_call)
     op = nearest(activity.parent, thread.op >= 0)
-    compiling = np.array([host_names.category(name) == host_names.COMPILE for name in names], bool)
+    compiling = np.array(
+        [host_names.category(name) == host_names.COMPILE and not name.startswith(_TRACING) for name in names],
+        bool,
+    )
     in_compiler = nearest(activity.parent, compiling[thread.event])
     compiled_at = {int(call[event]): int(thread.start[event]) for event in activity.compiles.tolist()}
     found = []

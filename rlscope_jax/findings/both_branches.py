@@ -70,6 +70,7 @@ def _serving(graph: Graph, module: HloModule, selects: list[int]) -> list[Instru
     """The instructions whose results reach nothing but these selects, traced where the choice is made."""
     first = module.instructions[selects[0]]
     lines = {(call.function, call.file): call.line for call in _calls(module, first)}
+    prefix = first.op_name.removesuffix("select_n")
     ends = {module.instructions[index].id for index in selects}
     inner = {module.instructions[index].computation for index in selects}
     # Fusions that hold a select come first: which of their operands serve it stands within them.
@@ -81,7 +82,7 @@ def _serving(graph: Graph, module: HloModule, selects: list[int]) -> list[Instru
     for computation in [*inner, *{one.computation for one in holding} - inner]:
         serving |= _serving_within(graph, module.roots.get(computation), computation, ends, holders, serving)
     found = [module.instructions[module.by_id[number]] for number in serving]
-    return [one for one in [*found, *graph.run_by(found)] if _traced_there(module, one, lines)]
+    return [one for one in [*found, *graph.run_by(found)] if _traced_there(module, one, lines, prefix)]
 
 
 def _serving_within(
@@ -119,8 +120,15 @@ def _parameter_served(graph: Graph, fusion: Instruction, place: int, served: set
     )
 
 
-def _traced_there(module: HloModule, one: Instruction, lines: dict[tuple[str, str], int]) -> bool:
-    """Whether no function of the choice's stack was at another line when this was traced."""
+def _traced_there(
+    module: HloModule, one: Instruction, lines: dict[tuple[str, str], int], prefix: str
+) -> bool:
+    """Whether no function of the choice's stack was at another line when this was traced.
+
+    What lies in a `jit` of its own keeps the stack of its first call, wherever that was: its name must do.
+    """
+    if call_nest(one.op_name).functions:
+        return one.op_name.startswith(prefix)
     return all(lines.get((call.function, call.file), call.line) == call.line for call in _calls(module, one))
 
 
