@@ -38,6 +38,8 @@ class Case:
     """Keys of TRUTH -> the path of the same number in the report."""
     expect: tuple[str, ...] = ()
     """Comparisons that hold: `path > number` or `path > path`."""
+    first: str = ""
+    """The code of the first finding; "" where there is none of high severity."""
     times: tuple[str, ...] = ()
     """Keys of TRUTH that are wall-clock times, or ratios of them: never asserted."""
     unseen: Mapping[str, str] = field(default_factory=dict)
@@ -97,6 +99,17 @@ def holds(report: Mapping[str, Any], comparison: str) -> None:
     assert _COMPARISONS[sign](figure(report, left), figure(report, right)), (
         f"{figure(report, left)} {sign} {right}"
     )
+
+
+def finds_first(report: Mapping[str, Any], code: str) -> None:
+    """Assert which finding comes first, sorted by gain; for "" that none is of high severity."""
+    told = [(finding["code"], finding["severity"]) for finding in report["findings"]]
+    gains = [finding["gain_ns"] for finding in report["findings"]]
+    assert gains == sorted(gains, reverse=True)
+    if code:
+        assert [known for known, _ in told][:1] == [code], told
+    else:
+        assert "high" not in [severity for _, severity in told], told
 
 
 def figure(report: Mapping[str, Any], path: str) -> float:

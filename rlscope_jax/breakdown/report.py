@@ -19,6 +19,7 @@ from rlscope_jax.attribution.runs import unfinished
 from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Row, Table
 from rlscope_jax.breakdown.windows import add_windows
+from rlscope_jax.findings import find_all
 from rlscope_jax.names import STEP_NAME
 from rlscope_jax.overhead.figures import Figures, figure, overhead_section, step_wall, sum_of, wall_of
 from rlscope_jax.xla_events.health import Problem, check, covered, verdict
@@ -90,7 +91,7 @@ class Report:
         processes = self.processes
         problems = self.problems
         first = processes[0].trace
-        return {
+        data: dict[str, Any] = {
             "schema": SCHEMA,
             "session": {
                 "logdir": str(self.session.logdir),
@@ -129,6 +130,8 @@ class Report:
             "counts": self._counts(),
             "findings": [],
         }  # fmt: skip
+        data["findings"] = [finding.to_dict() for finding in find_all(data, processes)]
+        return data
 
     def to_json(self) -> str:
         """The report as JSON text."""

@@ -35,7 +35,7 @@ def add_windows(reports: list[Data]) -> Data:
         "operations": _operations(reports),
         "programs": _joined(reports, "programs", lambda program: (program["program_id"], program["name"])),
         "counts": _sum([one["counts"] for one in reports]),
-        "findings": last["findings"],
+        "findings": _findings(reports),
     }
 
 
@@ -117,6 +117,17 @@ def _health(reports: list[Data]) -> Data:
         "covered": sum(covered) / len(covered) if covered else None,
         "problems": list(problems.values()),
     }
+
+
+def _findings(reports: list[Data]) -> list[Data]:
+    """What at least half of the windows tell, with the figures of the one in which it weighs most."""
+    told: dict[Hashable, list[Data]] = {}
+    for one in reports:
+        for finding in one["findings"]:
+            told.setdefault((finding["code"], finding["operation"], finding["program"]), []).append(finding)
+    often = [found for found in told.values() if 2 * len(found) >= len(reports)]
+    heaviest = [max(found, key=lambda finding: finding["gain_ns"] or 0) for found in often]
+    return sorted(heaviest, key=lambda finding: -(finding["gain_ns"] or 0))
 
 
 def _window(reports: list[Data]) -> Data:

@@ -1,4 +1,4 @@
-"""`rlscope-jax report`: the table of operations, or the whole report as JSON."""
+"""`rlscope-jax report`: findings and the table of operations, or the whole report as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReportCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the verb's options."""
-        parser.add_argument("logdir", metavar="LOGDIR", help="where the profile was recorded")
+        parser.add_argument("logdir", metavar="LOGDIR", nargs="?", help="where the profile was recorded")
         parser.add_argument("--session", metavar="NAME", help="a session other than the newest")
         parser.add_argument(
             "--group",
@@ -38,10 +38,18 @@ class ReportCommand:
         parser.add_argument("--top", metavar="N", type=_positive, help="show only the N heaviest rows")
         parser.add_argument("--process", metavar="N", type=int, help="show only this process of several")
         parser.add_argument("--raw", action="store_true", help="show times as recorded, not corrected")
+        parser.add_argument("--explain", metavar="CODE", help="tell what a finding means, and what to do")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
     def run(self, options: argparse.Namespace) -> int:
-        """Print the report."""
+        """Print the report, or the story of a finding."""
+        if options.explain is not None:
+            from rlscope_jax.findings import explain
+
+            sys.stdout.write(explain(options.explain))
+            return 0
+        if options.logdir is None:
+            raise RlscopeError("report needs LOGDIR: where the profile was recorded, or --explain CODE")
         # The stages load numba: only a command that reads a profile should pay for that.
         if options.own_process:
             from rlscope_jax.xla_events.compiled import skip_linear_algebra

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from rlscope_jax.breakdown.report import Report
 from rlscope_jax.reporters.columns import columns_that_fit
+from rlscope_jax.reporters.findings import show_findings
 from rlscope_jax.reporters.overhead import overhead_lines, shown_key
 from rlscope_jax.reporters.rows import Rows, select
 from rlscope_jax.reporters.units import duration, unit_of
@@ -26,7 +27,7 @@ def render(
     process: int | None = None,
     raw: bool = False,
 ) -> None:
-    """Print the report: first whether the capture can be believed, then where the time went.
+    """Print the report: first whether the capture can be believed, then what to do, then the table.
 
     Args:
         report: what to show.
@@ -43,6 +44,7 @@ def render(
     key = shown_key(data, raw)
     _header(data, console, key)
     _health(data["health"], console)
+    show_findings(data, console)
     for line in overhead_lines(data, key):
         console.print(f"[dim]{escape(line)}[/dim]")
     rows = select(data, sort, top, process)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from case_table import Case, each, holds, record, report_of, says_the_same
+from case_table import Case, each, finds_first, holds, record, report_of, says_the_same
 
 COMPILING = "operations[].host.categories.compile.raw / totals.wall.raw > 0.8"
 
@@ -14,7 +14,10 @@ CASES = {
             "programs[function=env_step].runs == 5",
             "window.steps == 5",
             COMPILING,
+            "findings[code=recompiles].evidence.compiles == truth.compiles_of_env_step",
+            "findings[code=recompiles].evidence.steps == 1",  # steps 0 and 1, added up
         ),
+        first="recompiles",
         times=("ms_per_call",),
     ),
     "case_02_jit_in_loop": Case(
@@ -23,7 +26,10 @@ CASES = {
             "programs[function=update] == truth.steps",
             "programs[function=update].compiles == truth.steps",
             COMPILING,
+            "findings[code=recompiles].evidence.compiles == truth.steps",
+            "findings[code=recompiles].evidence.calls == truth.steps",
         ),
+        first="recompiles",
         times=("ms_per_step_bad", "ms_per_step_if_cached"),
     ),
     "case_03_unjitted_env": Case(
@@ -37,7 +43,11 @@ CASES = {
             "operations[path=rollout].device.self.raw / operations[path=rollout].host.self.raw < 0.1",
             "operations[path=rollout].host.categories.dispatch.raw"
             " / operations[path=rollout].host.self.raw > 0.6",  # the rest is the Python tracer's
+            "findings[code=not_jitted].evidence.entries == truth.steps",
+            "findings[code=not_jitted].evidence.dispatches == counts.dispatches",
+            "findings[code=not_jitted].evidence.dispatches_per_entry > 80",
         ),
+        first="not_jitted",
         times=("ms_per_step_bad_profiled", "ms_per_step_jitted"),
     ),
     "case_04_dispatch_bound_loop": Case(
@@ -50,7 +60,10 @@ CASES = {
             "operations[path=rollout_step].host.dispatches == truth.launches_expected",
             "operations[path=rollout_step].host.syncs == truth.host_syncs_expected",
             "totals.device_busy.raw / operations[path=rollout_step].host.self.raw < 0.15",
+            "findings[code=dispatch_bound].evidence.dispatches == truth.launches_expected",
+            "findings[code=dispatch_bound].evidence.syncs == truth.host_syncs_expected",
         ),
+        first="dispatch_bound",
         times=("us_per_step_noprof", "us_per_step_profiled", "us_per_step_scan"),
     ),
     "case_05_io_callback_env": Case(
@@ -62,7 +75,9 @@ CASES = {
             " > truth.python_in_callback_s / truth.wall_s",
             "operations[path=collect/rollout/env_step].wall.overlap.raw / totals.device_busy.raw > 0.8",
             "operations[path=collect/rollout/policy].device.self.raw / totals.device_busy.raw < 0.1",
+            "findings[code=host_callback_bound].evidence.callbacks == truth.callbacks",
         ),
+        first="host_callback_bound",
         times=("wall_s", "python_in_callback_s"),
     ),
     "case_07_autoreset_select": Case(
@@ -72,7 +87,10 @@ CASES = {
             " / operations[path=rollout].device.total.raw > 0.8",
             "operations[path=rollout].device.total.raw / totals.device_self.raw > 0.99",
             "counts.dispatches == 1",
+            "findings[code=both_branches].evidence.share_of_program > 0.8",
+            "findings[code=both_branches].evidence.conditionals == 0",
         ),
+        first="both_branches",
         times=("ms_with_autoreset", "ms_without"),
         unseen={
             "env_steps": "the scan's length times the batch, which stands in shapes",
@@ -91,7 +109,12 @@ CASES = {
             "operations[path=metrics].host.categories.wait.raw / totals.wall.raw > 0.8",
             "operations[path=update].host.self.raw / operations[path=metrics].host.self.raw < 0.1",
             "window.steps == 10",
+            "findings[code=blocked_on_device].evidence.syncs == 10",
+            "findings[code=blocked_on_device].evidence.wait_ns / totals.wall.raw > 0.8",
+            "findings[code=blocked_on_device].evidence.owner_device_ns"
+            " / findings[code=blocked_on_device].evidence.device_ns > 0.99",
         ),
+        first="blocked_on_device",
         times=("host_wall_ms", "wall_ms"),
     ),
     "case_11_gae_scan_tiny_body": Case(
@@ -99,6 +122,7 @@ CASES = {
         expect=(
             "operations[path=train/gae].device.ops < 20",  # none per iteration
             "counts.dispatches == 1",
+            "findings == 0",
         ),
         times=("ms_sequential_noprof", "ms_associative_noprof"),
         unseen={
@@ -110,7 +134,7 @@ CASES = {
         {"launches_in_window": "counts.dispatches"},
         expect=(
             "operations[path=update].host.dispatches == 1",
-            "health.problems[code=window_closed_early] == 1",
+            "health.problems[code=window_closed_early] == 1",  # what is wrong with it is no finding
         ),
         times=("true_device_ms",),
     ),
@@ -120,7 +144,9 @@ CASES = {
             "counts.device_ops / truth.iterations > 3",  # env_step, policy and store at least
             "session.files.events / counts.device_ops >= 2",  # each with its `end:`, so none is lost
             "health.problems[code=truncated] == 0",
+            "findings[code=event_flood].evidence.device_ops == counts.device_ops",
         ),
+        first="event_flood",
         times=("ms_clean", "ms_profiled", "slowdown", "stop_trace_s"),
     ),
 }
@@ -163,3 +189,8 @@ def test_counts_are_those_of_truth(reports, name, key):
 @pytest.mark.parametrize(("name", "comparison"), each(CASES, "expect"))
 def test_what_is_expected_holds(reports, name, comparison):
     holds(reports(name), comparison)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_trouble_is_told_first(reports, name):
+    finds_first(reports(name), CASES[name].first)

@@ -4,17 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from case_table import Case, each, holds, record, report_of, says_the_same
+from case_table import Case, each, finds_first, holds, record, report_of, says_the_same
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "cases"
 COMPILING = "operations[].host.categories.compile.raw / totals.wall.raw > 0.7"
-IN_SHAPES = "stands in the program's shapes; the report has no sizes yet"
+IN_SHAPES = "stands in the program's shapes; only a finding tells sizes"
 
 CASES = {
     "annotation_inside_jit/trouble": Case(
-        {"runs": "programs[function=act].runs", "compiles": "counts.compiles"},
-        expect=("operations[path=policy].device.ops == 0",),
-        unseen={"times_entered": "the report does not count how often an annotation ran"},
+        {
+            "runs": "findings[code=annotation_inside_jit].evidence.runs",
+            "compiles": "counts.compiles",
+            "times_entered": "findings[code=annotation_inside_jit].evidence.times_entered",
+        },
+        expect=("operations[path=policy].device.ops == 0", "programs[function=act].runs == truth.runs"),
+        first="annotation_inside_jit",
     ),
     "annotation_inside_jit/healthy": Case(
         {"runs": "programs[function=act].runs", "compiles": "counts.compiles"},
@@ -22,18 +26,21 @@ CASES = {
         unseen={"times_entered": "a scope is entered while tracing, of which it leaves no event"},
     ),
     "callback_slow_dispatch/trouble": Case(
-        {"calls": "programs[function=env_step].dispatches", "callbacks": "counts.callbacks"},
+        {
+            "calls": "programs[function=env_step].dispatches",
+            "callbacks": "findings[code=callback_slow_dispatch].evidence.callbacks",
+            "calls_through_python": "findings[code=callback_slow_dispatch].evidence.calls",
+        },
         expect=(
             "counts.dispatches == truth.calls",
             "operations[path=env_step].host.callbacks == truth.callbacks",
-            "truth.calls_through_python == truth.calls",
         ),
-        unseen={"calls_through_python": "the report does not tell how a call was dispatched yet"},
+        first="callback_slow_dispatch",
     ),
     "callback_slow_dispatch/healthy": Case(
         {"calls": "programs[function=env_step].dispatches", "callbacks": "counts.callbacks"},
         expect=("truth.calls_through_python == 0",),
-        unseen={"calls_through_python": "the report does not tell how a call was dispatched yet"},
+        unseen={"calls_through_python": "only a finding tells how a call was dispatched"},
     ),
     "debug_callbacks/trouble": Case(
         {
@@ -44,7 +51,10 @@ CASES = {
         expect=(
             "operations[path=log].host.categories.callback.raw / totals.device_busy.raw > 0.5",
             "operations[path=log].host.dispatches == truth.calls_from_callbacks",
+            "findings[code=debug_callbacks].evidence.callbacks == truth.callbacks",
+            "findings[code=debug_callbacks].evidence.calls_from_callbacks == truth.calls_from_callbacks",
         ),
+        first="debug_callbacks",
     ),
     "debug_callbacks/healthy": Case(
         {
@@ -54,12 +64,17 @@ CASES = {
         }
     ),
     "replay_copy/trouble": Case(
-        {"adds": "programs[function=add].runs"},
+        {
+            "adds": "findings[code=large_copies].evidence.copies",
+            "buffer_bytes": "findings[code=large_copies].evidence.buffer_bytes",
+            "row_bytes": "findings[code=large_copies].evidence.row_bytes",
+        },
         expect=(
             "operations[path=replay_add].device.categories.copy.raw / totals.device_self.raw > 0.9",
             "operations[path=replay_add].device.self.raw / totals.device_self.raw > 0.99",
+            "programs[function=add].runs == truth.adds",
         ),
-        unseen={"buffer_bytes": IN_SHAPES, "row_bytes": IN_SHAPES},
+        first="large_copies",
     ),
     "replay_copy/healthy": Case(
         {"adds": "programs[function=add].runs"},
@@ -73,7 +88,11 @@ CASES = {
             "programs[function=update].compiles == truth.compiles",
             "programs[function=update].runs == truth.steps",
             COMPILING,
+            "findings[code=recompiles].evidence.compiles == truth.compiles",
+            "findings[code=recompiles].evidence.shapes == truth.compiles",
+            "findings[code=recompiles].evidence.calls == truth.steps",
         ),
+        first="recompiles",
     ),
     "shape_recompile/healthy": Case(
         {"steps": "window.steps", "compiles": "counts.compiles"},
@@ -85,7 +104,10 @@ CASES = {
             "counts.dispatches == truth.epochs",
             "programs[function=training_epoch].runs == truth.epochs",
             "programs[function=training_epoch].compiles == truth.compiles",
+            "findings[code=recompiles].evidence.compiles == truth.compiles",
+            "findings[code=recompiles].evidence.steps == 1",  # steps 0 and 1, added up
         ),
+        first="recompiles",
     ),
     "sharding_recompile/healthy": Case(
         {"epochs": "window.steps", "compiles": "counts.compiles"},
@@ -93,7 +115,8 @@ CASES = {
     ),
     "unrolled_rollout/trouble": Case(
         {"runs": "programs[function=unrolled].runs", "compiles": "counts.compiles"},
-        expect=(COMPILING,),
+        expect=(COMPILING, "findings[code=compile_dominates].evidence.copies > 30"),  # 40, some shared
+        first="compile_dominates",
     ),
     "unrolled_rollout/healthy": Case(
         {"runs": "programs[function=scanned].runs", "compiles": "counts.compiles"},
@@ -137,3 +160,11 @@ def test_counts_are_those_of_truth(reports, name, key):
 @pytest.mark.parametrize(("name", "comparison"), each(CASES, "expect"))
 def test_what_is_expected_holds(reports, name, comparison):
     holds(reports(name), comparison)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_trouble_is_told_first_and_its_twin_has_none(reports, name):
+    finds_first(reports(name), CASES[name].first)
+    if name.endswith("/healthy"):
+        trouble = CASES[name.replace("healthy", "trouble")].first
+        assert trouble not in [finding["code"] for finding in reports(name)["findings"]]
