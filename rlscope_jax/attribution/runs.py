@@ -9,8 +9,8 @@ import numpy as np
 
 from rlscope_jax.attribution.host import HostActivity
 from rlscope_jax.attribution.placement import parse_function
-from rlscope_jax.names import plain
-from rlscope_jax.xla_events.trace import OpLine, Trace
+from rlscope_jax.names import EDGE_NAME, plain
+from rlscope_jax.xla_events.trace import HostThread, OpLine, Trace
 
 _CONTROL = frozenset({"while", "conditional", "call"})
 
@@ -60,8 +60,11 @@ def unfinished(trace: Trace, dispatches: list[Dispatch]) -> int:
 def _cut_runs(trace: Trace) -> int:
     """Runs that the window closed upon: a worker is still at its task, and a loop of the program has no end.
 
-    An op leaves its event when it ends. A worker may be at its task for a while after its last op.
+    An op leaves its event when it ends. A worker may be at its task for a while after its last op; where our
+    own capture waited for the device before it stopped, what is missing is only not written down yet.
     """
+    if any(_waited_at_the_edge(thread) for thread in trace.host_threads):
+        return 0
     cut = {worker.name for worker in trace.workers if worker.cut}
     found = set()
     for line in trace.op_lines:
@@ -81,6 +84,11 @@ def _cut_runs(trace: Trace) -> int:
         if loops - ended:
             found.add(run)
     return len(found)
+
+
+def _waited_at_the_edge(thread: HostThread) -> bool:
+    edges = [number for number, name in enumerate(thread.event_names) if name == EDGE_NAME]
+    return bool(np.isin(thread.event, edges).any())
 
 
 def _link_inline(number: int, activity: HostActivity, by_event: dict, taken: set[int]) -> None:
