@@ -8,7 +8,7 @@ How we tell: the calls of one function that compiled within the window. It count
 new program takes the same arguments, holds the same operations and replaces the old one for good (a weak type
 that turned strong, another sharding, jit applied anew), or when new programs keep coming after old ones were
 used again (a shape for every batch). Two networks that share a function's name, each compiled once, are none.
-The gain is the time of every compilation after the first.
+The gain is the time of every compilation after the first; below a fiftieth of the window nothing is said.
 
 What to do: jax.config.update("jax_explain_cache_misses", True) says which argument differed. Move jax.jit out
 of the loop; pad batches to one shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0.
@@ -27,11 +27,13 @@ from rlscope_jax.xla_events.hlo import HloModule
 
 _MANY = 3  # programs of different shapes: actor and critic have two, a changing shape has ever more
 _ALIKE = 0.8
+_LEAST_SHARE = 0.02
 
 
 def find(facts: Facts) -> list[Finding]:
     """One finding for each function that was compiled again."""
-    return [_finding(facts, function, found) for function, found in recompiled(facts).items()]
+    found = [_finding(facts, function, compiled) for function, compiled in recompiled(facts).items()]
+    return [finding for finding in found if finding.gain_ns >= _LEAST_SHARE * facts.wall]
 
 
 def recompiled(facts: Facts) -> dict[str, list[Compilation]]:
@@ -118,7 +120,7 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
     share = 100 * gain / facts.wall if facts.wall else 0
     same = len(shapes) == 1
     message = (
-        f"{function} was compiled {len(compilations)} times in {calls} calls{steps(marked)}: "
+        f"{function} was compiled {len(compilations)} times in {calls} calls{steps(sorted(set(marked)))}: "
         f"{milliseconds(gain)} ({share:.0f} % of the window) went into compiling it again, "
         + ("for arguments of the same shapes." if same else f"for {len(shapes)} different shapes.")
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 
 from rlscope_jax.xla_events import wire
@@ -34,6 +35,7 @@ def size(shape: bytes) -> int:
         return 0
 
 
+@lru_cache(maxsize=65536)
 def signature(shape: bytes) -> bytes:
     """A text that two shapes share when they have the same elements and sizes, whatever their layout."""
     try:

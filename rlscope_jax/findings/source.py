@@ -11,17 +11,20 @@ from rlscope_jax.xla_events.hlo import HloModule, Instruction
 from rlscope_jax.xla_events.stack_frames import Frame
 
 _JAX = frozenset({"jax", "jaxlib"})
+_FEW = 8
 
 
 def is_users(module: HloModule, function: str) -> bool:
     """Whether a program was compiled from a function outside jax: some instruction was traced within it.
 
-    True as well where the module does not tell.
+    Where no instruction tells, a program of a few is taken for jax's own, and a larger one for the user's.
     """
     stacks = [module.frames.stack(frame) for frame in frames_used(module)]
     known = [stack for stack in stacks if stack]
+    if not known:
+        return len(module.instructions) > _FEW
     names = {plain(function), plain(parse_function(module.name))}
-    return not known or any(names & names_of(call) for stack in known for call in stack)
+    return any(names & names_of(call) for stack in known for call in stack)
 
 
 def frames_used(module: HloModule) -> set[int]:
