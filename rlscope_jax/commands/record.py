@@ -7,6 +7,10 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rlscope_jax.record.windows import Windows
 
 
 class RecordCommand:
@@ -88,7 +92,7 @@ class RecordCommand:
         return code
 
 
-def _say_what_was_kept(windows, seconds: float) -> None:  # type: ignore[no-untyped-def]
+def _say_what_was_kept(windows: Windows, seconds: float) -> None:
     if not windows.kept:
         _tell(
             f"the program ended after {seconds:.1f} s, before the first window; "

@@ -8,7 +8,7 @@ import runpy
 import sys
 import threading
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rlscope_jax.errors import RlscopeError
@@ -57,9 +57,9 @@ def wait_for_threads() -> None:
             thread.join()
 
 
-def _exit_code(program: types.FunctionType | object) -> int:
+def _exit_code(program: Callable[[], object]) -> int:
     try:
-        program()  # type: ignore[operator]
+        program()
     except SystemExit as leaving:
         return _code_of(leaving)
     except BaseException as error:
