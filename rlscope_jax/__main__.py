@@ -15,15 +15,16 @@ from rlscope_jax.errors import RlscopeError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (2: the request or its input was wrong)."""
-    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign shows "?", not a traceback
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     parser = _parser()
     options = parser.parse_args(arguments)
     options.own_process = arguments is None
     if options.command is None:
         parser.print_help()
         return 2
+    if not getattr(options.command, "runs_a_program", False):  # whose output is its own
+        for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a sign shows "?", not a traceback
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="replace")
     try:
         return options.command.run(options)
     except RlscopeError as error:

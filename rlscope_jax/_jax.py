@@ -51,15 +51,6 @@ except ImportError:  # pragma: no cover - only on a jax that moved it
     device_put_replicated = None
 
 
-try:  # Asking a public function (`jax.devices`) would start the backend.
-    from jax._src.xla_bridge import backends_are_initialized as backend_is_up
-except ImportError:  # pragma: no cover - only on a jax that moved it
-
-    def backend_is_up() -> bool:
-        """Whether the process has a backend already."""
-        return True
-
-
 is_recording: Callable[[], bool] = getattr(TraceMe, "is_enabled", lambda: True)
 """Whether some profiler of this process listens; 30 ns, where making an annotation costs 130 and more."""
 
@@ -130,28 +121,51 @@ def names_in_cache_key() -> Iterator[None]:
                 jax.config.update(_NAMES_IN_KEY, before)
 
 
+_watchers: list[Callable[[bool], None]] = []
+
+
 def around_profiling(tell: Callable[[bool], None]) -> None:
-    """Have `tell(True)` called before jax.profiler starts a trace, `tell(False)` after it stopped one."""
-    from jax._src import profiler as _private
+    """Have `tell(True)` called before the program starts a profiler session, `tell(False)` after its end."""
+    _watchers.append(tell)
+    if ProfilerSession is None or len(_watchers) > 1:
+        return
 
-    profiler: Any = _private
-    start, stop = profiler.start_trace, profiler.stop_trace
-
-    @wraps(start)
-    def start_trace(*arguments: Any, **more: Any) -> Any:
-        tell(True)
-        return start(*arguments, **more)
-
-    @wraps(stop)
-    def stop_trace(*arguments: Any, **more: Any) -> Any:
+    def watched(*arguments: Any, **more: Any) -> Any:
+        _tell_watchers(True)
         try:
-            return stop(*arguments, **more)
-        finally:
-            tell(False)
+            return _WatchedSession(ProfilerSession(*arguments, **more))
+        except BaseException:
+            _tell_watchers(False)
+            raise
 
-    public: Any = jax.profiler
-    for module in (profiler, public):  # jax.profiler.trace() looks in the first
-        module.start_trace, module.stop_trace = start_trace, stop_trace
+    module: Any = _profiler
+    module.ProfilerSession = watched  # jax looks it up here each time, whoever imported start_trace
+
+
+def _tell_watchers(begins: bool) -> None:
+    for tell in _watchers:
+        tell(begins)
+
+
+class _WatchedSession:
+    """A profiler session that tells when it has stopped."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._session, name)
+        if not name.startswith("stop"):
+            return found
+
+        @wraps(found)
+        def stop(*arguments: Any, **more: Any) -> Any:
+            try:
+                return found(*arguments, **more)
+            finally:
+                _tell_watchers(False)
+
+        return stop
 
 
 def host_name() -> str:
@@ -170,25 +184,47 @@ def profile_options(*, host_tracer_level: int = 2, python_tracer: bool = False) 
 class Recorder:
     """One running XLA profiler session.
 
+    Args:
+        python_tracer: record Python calls too.
+        beside: it records beside a program that may profile itself, and gives way to that.
+
     Raises:
         RuntimeError: another profiler is running, or the backend refuses.
     """
 
-    def __init__(self, python_tracer: bool = False) -> None:
+    def __init__(self, python_tracer: bool = False, beside: bool = False) -> None:
         if ProfilerSession is None:  # pragma: no cover - only on a jax that moved it
             raise RuntimeError("this jax has no ProfilerSession; record with jax.profiler.trace instead")
+        if not beside:
+            _tell_watchers(True)
+        self._beside = beside
+        self._session: Any = None
+        try:
+            self._start(python_tracer)
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _start(self, python_tracer: bool) -> None:
         if TraceMe.is_enabled():  # a second session would only fail when it stops, with everything lost
             raise RuntimeError("another profiler is already running in this process")
         jax.devices()  # a session started before its backend would see no device
         _set_metadata()
-        self._session: Any = ProfilerSession(profile_options(python_tracer=python_tracer))
+        self._session = ProfilerSession(profile_options(python_tracer=python_tracer))
         self.started_ns = time.time_ns()
 
     def stop(self) -> bytes:
         """End the session and return the serialized XSpace (protobuf), without the JSON trace."""
         session, self._session = self._session, None
         self.stopped_ns = time.time_ns()
-        return session.stop()
+        try:
+            return session.stop()
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if not self._beside:
+            _tell_watchers(False)
 
 
 def has_leaves(value: Any) -> bool:
@@ -199,7 +235,11 @@ def has_leaves(value: Any) -> bool:
 
 def wait_for(value: Any = None) -> None:
     """Wait until the arrays in `value` and every live array are computed; donated ones are passed over."""
-    for array in [*jax.tree.leaves(value), *jax.live_arrays()]:
+    try:
+        leaves = jax.tree.leaves(value)
+    except Exception:  # a tree that jax cannot flatten (keys of two kinds): its arrays are alive all the same
+        leaves = []
+    for array in [*leaves, *jax.live_arrays()]:
         if isinstance(array, jax.Array) and not array.is_deleted():
             try:
                 array.block_until_ready()

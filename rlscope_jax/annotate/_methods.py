@@ -100,6 +100,12 @@ class StandIn:
     def __bool__(self) -> bool:
         return bool(self.__wrapped__)
 
+    def __iter__(self) -> Any:
+        return iter(self.__wrapped__)
+
+    def __contains__(self, item: Any) -> bool:
+        return item in self.__wrapped__
+
     def __getitem__(self, key: Any) -> Any:
         return self.__wrapped__[key]
 

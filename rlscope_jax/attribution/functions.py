@@ -16,11 +16,10 @@ that are in no `jit` of their own.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from functools import cached_property, reduce
 from itertools import pairwise
-from pathlib import PurePath
 
 from rlscope_jax.names import call_nest, plain
 from rlscope_jax.xla_events.hlo import HloModule, Instruction
@@ -29,11 +28,15 @@ from rlscope_jax.xla_events.stack_frames import Frame
 Chain = tuple[str, ...]
 
 # Code that calls the program's functions rather than being a part of the algorithm: never shown.
-_MACHINERY = frozenset({"jax", "jaxlib", "rlscope_jax", "functools.py", "contextlib.py", "runpy.py"})
-# Installed anywhere else than under these, a file is the user's own.
-_INSTALLED = frozenset({"site-packages", "dist-packages"})
-_LIBRARIES = frozenset({"flax", "optax", "distrax", "brax", "gymnax", "chex", "mujoco"})
-_STANDARD = re.compile(r"python3(\.\d+)?t?")
+_MACHINERY = re.compile(
+    r"[/\\](?:site|dist)-packages[/\\](?:jax|jaxlib|rlscope_jax)[/\\]"
+    r"|[/\\]jax[/\\]_src[/\\]|[/\\]rlscope_jax[/\\](?:annotate|capture|record)[/\\]"
+    r"|[/\\]lib[/\\]python3[^/\\]*[/\\](?:functools|contextlib|runpy)\.py$|^<frozen "
+)
+# Installed anywhere else than here, a file is the user's own.
+_INSTALLED = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib[/\\]python3[^/\\]*[/\\]")
+_BOUNDARIES = frozenset({"while", "conditional"})
+_DEEPEST = 64  # a damaged module may hold a cycle
 _NEARLY_ALL = 0.9  # stacks may be cut short, and constants keep that of where they were made
 # Names that jax gives to what it compiles for want of the user's.
 _NAMELESS = frozenset({"", "fun", "lambda", "unnamed_wrapped_function", "wrapped", "wrapper", "call_wrapped"})
@@ -41,8 +44,7 @@ _NAMELESS = frozenset({"", "fun", "lambda", "unnamed_wrapped_function", "wrapped
 
 def is_library(file: str) -> bool:
     """Whether a file belongs to an installed package rather than to the program that was profiled."""
-    parts = PurePath(file).parts
-    return any(part in _INSTALLED or part in _LIBRARIES or _STANDARD.fullmatch(part) for part in parts[:-1])
+    return _INSTALLED.search(file) is not None
 
 
 class FunctionPaths:
@@ -78,29 +80,42 @@ class FunctionPaths:
         own = self._chain(instruction)
         if not own:
             return ()
-        around = self._around(instruction.computation)
         nest = call_nest(instruction.op_name)
-        beside = self._beside.get((instruction.computation, nest.loops))
+        home = self._home(instruction.computation)
+        around = self._around(home)
         if not nest.functions:
-            return own if beside is None else _moved(own, beside, around)
-        region = around if beside is None else _moved(beside, beside, around)
-        if own[: len(region)] == region and self._all_known(own, nest.functions):
-            return own
+            return _moved(own, self._beside.get((home, nest.loops), own), around)
+        region = self._region(home, nest.loops, around)
         if own[: len(region)] == region:
-            return self._as_far_as_known(own, len(region))
+            known = self._all_known(own, nest.functions)
+            return own if known else self._as_far_as_known(own, len(region))
         inner = [
             place for place, name in enumerate(own) if plain(name) in nest.functions and name not in region
         ]
         return region + own[inner[0] :] if inner else region
 
-    def _around(self, computation: int) -> Chain:
-        """The chain of what runs this computation."""
-        caller = self._caller(computation)
-        return (self.root,) if caller is None else self.of(caller) or self._around_caller(caller)
+    def _home(self, computation: int) -> int:
+        """The loop body, branch or entry that holds a computation: fusions and calls are XLA's doing."""
+        for _ in range(_DEEPEST):
+            caller = self._caller(computation)
+            if caller is None or self._module.instructions[caller].opcode in _BOUNDARIES:
+                return computation
+            computation = self._module.instructions[caller].computation
+        return computation
 
-    def _around_caller(self, caller: int) -> Chain:
-        instruction = self._module.instructions[caller]
-        return (self.root,) if instruction.computation == self._module.entry else ()
+    def _around(self, home: int) -> Chain:
+        """The chain of the loop or condition that runs this; of the entry the compiled function."""
+        caller = self._caller(home)
+        return (self.root,) if caller is None else self.of(caller) or (self.root,)
+
+    def _region(self, home: int, loops: tuple[str, ...], around: Chain) -> Chain:
+        """The function whose code a body or branch is: the one that the loop's own function hands to it."""
+        beside = self._beside.get((home, loops))
+        if beside is None or self._caller(home) is None:
+            return around
+        if beside[: len(around)] == around:
+            return beside[: len(around) + 1]
+        return _moved(beside, beside, around)
 
     @staticmethod
     def _all_known(own: Chain, functions: frozenset[str]) -> bool:
@@ -108,32 +123,36 @@ class FunctionPaths:
         return functions <= {plain(name) for name in own}
 
     def _as_far_as_known(self, own: Chain, length: int) -> Chain:
-        """Follow a chain for as long as its calls are seen elsewhere, where stacks can be believed."""
-        while length < len(own) and own[length - 1 : length + 1] in self._calls:
+        """Follow a chain until a function that, where stacks can be believed, others call."""
+        while length < len(own):
+            callers = self._calls.get(own[length])
+            if callers is not None and own[length - 1] not in callers:
+                break
             length += 1
         return own[:length]
 
     @cached_property
     def _beside(self) -> dict[tuple[int, tuple[str, ...]], Chain]:
-        """What the believable instructions of one loop nest of one computation have in common."""
+        """What the believable instructions of one loop nest of one body have in common."""
         shared: dict[tuple[int, tuple[str, ...]], Chain] = {}
         for instruction in self._module.instructions:
             nest = call_nest(instruction.op_name)
             chain = self._chain(instruction)
             if chain and not nest.functions:
-                key = instruction.computation, nest.loops
+                key = self._home(instruction.computation), nest.loops
                 shared[key] = _common(shared[key], chain) if key in shared else chain
         return shared
 
     @cached_property
-    def _calls(self) -> set[Chain]:
-        """(caller, callee) of every call that a believable stack shows."""
-        calls: set[Chain] = set()
+    def _calls(self) -> dict[str, set[str]]:
+        """The callers of every function that a believable stack shows."""
+        callers: dict[str, set[str]] = defaultdict(set)
         for instruction in self._module.instructions:
             chain = self._chain(instruction)
             if self._all_known(chain, call_nest(instruction.op_name).functions):
-                calls.update(pairwise(chain))
-        return calls
+                for caller, callee in pairwise(chain):
+                    callers[callee].add(caller)
+        return dict(callers)
 
     def _chain(self, instruction: Instruction) -> Chain:
         frame = instruction.stack_frame
@@ -146,9 +165,10 @@ class FunctionPaths:
             return ()
         above, root = self._root
         frames = _frames(self._module.frames.stack(frame))
-        below = len(above)
-        if tuple(_short(call) for call in frames[:below]) != above:  # a stack that was cut short
-            below = next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), 0)
+        outer = tuple(_short(call) for call in frames[: len(above)])
+        below = len(_common(outer, above))
+        if below < len(above):  # a stack that was cut short, or lost its middle (rematerialisation)
+            below = next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), below)
         chain = [root]
         own_code = below > 0 and not is_library(frames[below - 1].file)
         for call in frames[below:]:
@@ -193,7 +213,7 @@ class FunctionPaths:
 
 def _frames(stack: tuple[Frame, ...]) -> list[Frame]:
     """A stack without the machinery."""
-    return [call for call in stack if not _MACHINERY.intersection(PurePath(call.file).parts)]
+    return [call for call in stack if not _MACHINERY.search(call.file)]
 
 
 def _is(call: Frame, function: str) -> bool:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from rlscope_jax.commands.arguments import positive
+from rlscope_jax.errors import RlscopeError
 
 if TYPE_CHECKING:
     from rlscope_jax.record.windows import Windows
@@ -21,6 +25,7 @@ class RecordCommand:
     """
 
     name = "record"
+    runs_a_program = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the verb's options."""
@@ -44,11 +49,11 @@ class RecordCommand:
             type=_seconds,
             help="time between windows (default: ever longer, to cover the whole run)",
         )
-        parser.add_argument("--windows", metavar="N", type=int, default=20, help="the most windows (20)")
+        parser.add_argument("--windows", metavar="N", type=positive, default=20, help="the most windows (20)")
         parser.add_argument(
             "--max-events",
             metavar="N",
-            type=int,
+            type=positive,
             default=200_000,
             help="about the most events in a window; later windows are made shorter (default: 200000)",
         )
@@ -68,11 +73,13 @@ class RecordCommand:
         from rlscope_jax.record.watchdog import Watchdog, report
         from rlscope_jax.record.windows import Plan, Windows
 
+        if "://" in (options.logdir or ""):
+            raise RlscopeError(f"--logdir {options.logdir}: record into a local directory and copy it there")
         logdir = Path(options.logdir or f"runs/{datetime.now():%Y_%m_%d_%H_%M_%S}").absolute()
         plan = Plan(options.skip, options.window, options.every, options.windows, options.max_events)
         windows = Windows(logdir, plan, _tell)
         watchdog = Watchdog(str(logdir))
-        began = time.monotonic()
+        began, process = time.monotonic(), os.getpid()
         windows.start()
         try:
             if options.auto:
@@ -83,8 +90,11 @@ class RecordCommand:
             code = run(options.script, options.arguments)
             script.wait_for_threads()
         finally:
-            windows.close()
-            watchdog.dismiss()
+            if os.getpid() == process:  # a fork of the program ends here too, and is not recorded
+                windows.close()
+                watchdog.dismiss()
+        if os.getpid() != process:
+            return code
         _say_what_was_kept(windows, time.monotonic() - began)
         if windows.kept and not options.no_report:
             sys.stdout.flush()
@@ -93,6 +103,8 @@ class RecordCommand:
 
 
 def _say_what_was_kept(windows: Windows, seconds: float) -> None:
+    if windows.failed:
+        return  # which has been told
     if not windows.kept:
         _tell(
             f"the program ended after {seconds:.1f} s, before the first window; "

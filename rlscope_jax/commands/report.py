@@ -6,6 +6,7 @@ import argparse
 import gc
 import sys
 
+from rlscope_jax.commands.arguments import positive
 from rlscope_jax.errors import RlscopeError
 
 
@@ -35,7 +36,7 @@ class ReportCommand:
             default="wall",
             help="order rows by wall time, device or host self time, or name",
         )
-        parser.add_argument("--top", metavar="N", type=_positive, help="show only the N heaviest rows")
+        parser.add_argument("--top", metavar="N", type=positive, help="show only the N heaviest rows")
         parser.add_argument("--process", metavar="N", type=int, help="show only this process of several")
         parser.add_argument("--raw", action="store_true", help="show times as recorded, not corrected")
         parser.add_argument("--explain", metavar="CODE", help="tell what a finding means, and what to do")
@@ -72,10 +73,3 @@ class ReportCommand:
             raise RlscopeError(f"--process {options.process}: this session has processes {numbers}")
         render(report, sort=options.sort, top=options.top, process=options.process, raw=options.raw)
         return 0
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number

@@ -7,7 +7,7 @@ device; jax.lax.associative_scan needs a logarithm of them.
 How we tell: on an accelerator a loop turned a hundred times or more, its body holds nothing but
 multiplications, additions, choices and indexing, and it took a tenth of the window or more. A rollout is no
 such loop: its body holds a network, a random number or a function that is not linear. On CPU the rule is
-silent: there the parallel form was four to ten times slower where we measured it. The gain is the loop's
+silent: there the parallel form was two to ten times slower where we measured it. The gain is the loop's
 time.
 
 What to do: def combine(a, b): return a[0] * b[0], b[0] * a[1] + b[1]; then jax.lax.associative_scan(combine,

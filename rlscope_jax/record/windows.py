@@ -56,6 +56,8 @@ class Windows:
         """How long windows were open, all together."""
         self.writing_seconds = 0.0
         """How long collecting and writing took, beside the program."""
+        self.failed = False
+        """Whether recording ended for want of a place to write, or the like."""
         self._stop = threading.Event()
         self.run = f"{os.getpid()}-{time.time_ns()}"
         """What ties the windows of one run together."""
@@ -77,11 +79,12 @@ class Windows:
             if self._wait_for_jax() and self._wait_to_begin():
                 self._record()
         except Exception as error:  # the program must go on
+            self.failed = True
             self._tell(f"recording ended: {type(error).__name__}: {error}")
 
     def _wait_for_jax(self) -> bool:
         while not self._stop.wait(_POLL):
-            if "jax" in sys.modules and _backend_is_up():
+            if _backend_is_up():
                 from rlscope_jax import _jax
 
                 _jax.around_profiling(self._give_way)
@@ -124,7 +127,7 @@ class Windows:
             if self._own_profiler.is_set():
                 return 0
             try:
-                recorder = _jax.Recorder()
+                recorder = _jax.Recorder(beside=True)
             except RuntimeError as error:
                 self._tell(f"no window now: {error}")
                 return 0
@@ -164,7 +167,11 @@ def _is_compiling() -> bool:
 
 
 def _backend_is_up() -> bool:
-    """Whether the program has a backend already: a profiler started before would see no device."""
-    from rlscope_jax import _jax
+    """Whether the program has a backend already: a profiler started before would see no device.
 
-    return _jax.backend_is_up()
+    Nothing is imported to find out: jax may be in the middle of being imported by the program.
+    """
+    bridge = sys.modules.get("jax._src.xla_bridge")
+    loading = getattr(getattr(sys.modules.get("jax"), "__spec__", None), "_initializing", True)
+    is_up = getattr(bridge, "backends_are_initialized", None)
+    return not loading and is_up is not None and bool(is_up())

@@ -132,6 +132,39 @@ def test_a_profiler_of_the_programs_own_comes_first(tmp_path):
     assert sessions(tmp_path / "own")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from jax.profiler import start_trace as go, stop_trace as end\n"
+        "work(0.3); go('own'); work(0.3); end()",
+        "import rlscope_jax\nwork(0.3)\n"
+        "with rlscope_jax.profile('own') as p: p.step(train(jnp.ones((8, 8))))",
+    ],
+    ids=["names imported before", "rlscope_jax.profile"],
+)
+def test_windows_give_way_to_any_profiler_of_the_program(tmp_path, text):
+    long = ("--skip", "0", "--window", "2", "--every", "0.01", "--windows", "100")
+    done = record(tmp_path, *long, program(tmp_path, f"{text}\nprint('fine')"))
+    assert (done.returncode, done.stdout) == (0, "fine\n"), done.stderr
+    assert "Warning" not in done.stderr
+    assert sessions(tmp_path / "own")
+
+
+def test_main_is_what_python_makes_it(tmp_path):
+    text = """
+        import inspect, os, pickle
+        class Agent: pass
+        os.chdir("/")
+        print(os.path.isabs(__file__), open(__file__).read() == inspect.getsource(sys.modules["__main__"]))
+        pickle.dumps(Agent())
+    """
+    path = program(tmp_path, text)
+    done = record(tmp_path, *EARLY, path.name)
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+    done = record(tmp_path, *EARLY, "-m", "user")
+    assert (done.returncode, done.stdout) == (0, "True True\n"), done.stderr
+
+
 def test_threads_and_processes_of_the_program_live_on(tmp_path):
     text = """
         import multiprocessing, threading
@@ -155,7 +188,7 @@ def test_threads_and_processes_of_the_program_live_on(tmp_path):
 
 
 def test_a_fork_is_not_recorded(tmp_path):
-    text = "import os; work(1)\nif os.fork() == 0: os._exit(0)\nos.wait(); work(0.5); print('parent')"
+    text = "import os; work(1)\nif os.fork() == 0: sys.exit(0)\nos.wait(); work(0.5); print('parent')"
     done = record(tmp_path, *EARLY, program(tmp_path, text))
     assert (done.returncode, done.stdout) == (0, "parent\n")
     assert done.stderr.count("rlscope-jax: recorded") == 1

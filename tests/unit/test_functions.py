@@ -99,6 +99,37 @@ def test_a_helper_traced_once_is_not_where_it_was_called_first(stacked):
     assert program.path("second") == program.path("third") == "train/epoch"
 
 
+def test_a_function_made_of_helpers_alone_is_not_its_neighbours():
+    """All that `sample` does is call `jnp.sort`, which jax compiles on its own."""
+    program = Program().add("a", "jit(train)/jit(sort)/sort", "<module>", TRAIN, "sample")
+    program.add("b", "jit(train)/sin", "<module>", TRAIN, "normalize")
+    body = program.loop("while.1", "jit(train)/while", "<module>", TRAIN)
+    nest = "jit(train)/while/body/closed_call"
+    program.add("c", f"{nest}/jit(sort)/sort", "<module>", TRAIN, STEP, "sample", computation=body)
+    program.add("d", f"{nest}/sin", "<module>", TRAIN, STEP, "normalize", computation=body)
+    assert program.path("a") == "train/sample"
+    assert program.path("c") == "train/step/sample"
+
+
+def test_a_compiled_function_is_below_the_one_that_calls_it():
+    program = Program().add("a", "jit(train)/jit(forward)/dot", "<module>", TRAIN, "actor", "forward")
+    program.add("b", "jit(train)/sin", "<module>", TRAIN, "rank")
+    assert program.path("a") == "train/actor/forward"
+
+
+def test_a_stack_that_lost_its_middle_loses_its_callers_too():
+    """Rematerialisation: the stack is the caller's, then that of the function run anew."""
+    program = Program().add("whole", "jit(train)/add", "<module>", "main", TRAIN)
+    program.add("cut", "jit(train)/jvp()/checkpoint/dot", "<module>", "main", "layer")
+    assert program.path("cut") == "train/layer"
+
+
+@pytest.mark.parametrize("folder", ["jax", "rlscope_jax/examples", "mujoco", "python3", "brax"])
+def test_a_folder_may_be_called_as_a_library_is(folder):
+    calls = ["<module>", TRAIN, ("loss", f"/home/me/{folder}/functools.py")]
+    assert Program().add("a", "jit(train)/mul", *calls).path("a") == "train/loss"
+
+
 def test_a_function_of_the_users_compiled_on_its_own_is_named_wherever_it_is_called():
     program = Program()
     step = program.loop("while.1", "jit(train)/while", TRAIN)
