@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rlscope_jax.breakdown.report import Process, Report
 
 _MOST = 200  # ops of one operation; the rest took least
-_FRAMES = 4  # of the Python stack, innermost
+_FRAMES = 12  # of the Python stack, innermost
 
 Ops = dict[str, dict[str, Any]]
 

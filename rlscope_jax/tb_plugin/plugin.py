@@ -168,8 +168,9 @@ class RlscopePlugin(base_plugin.TBPlugin):
             raise _Refusal(400, f"group must be one of {', '.join(GROUPS)}; got {group!r}")
         state = self._results.of(recording, group, again="again" in request.args)
         if state.state == "failed":
+            # 200: the answer is sound, and a browser would log any other as an error of the page.
             raise _Refusal(
-                422, state.error, f"`rlscope-jax doctor {recording.parts[0].files[0].parent}` says more about this file."
+                200, state.error, f"On the command line, rlscope-jax doctor {recording.parts[0].files[0].parent} says more."
             )
         return state
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rlscope_jax.breakdown.report import Report
 
 REPORT, OPS = "report.json.gz", "ops.json.gz"
-CONTENT_VERSION = 1
+CONTENT_VERSION = 2
 """What is written here; a folder of another version is read anew."""
 
 

@@ -15,13 +15,14 @@ import threading
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from rlscope_jax import __version__
 from rlscope_jax.tb_plugin.discovery import Recording
 from rlscope_jax.tb_plugin.read_profile import CONTENT_VERSION, OPS, REPORT
 
 _AT_ONCE = 2  # readers: one slow profile leaves room for another
-_KEPT_OPEN = 4  # readers' output lines kept for a message
+_LINES = 4  # of what a reader complained of, kept for a message
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Results:
         self._states: dict[Path, State] = {}
         self._queue: deque[tuple[Path, list[str]]] = deque()
         self._running: dict[Path, subprocess.Popen[str]] = {}
+        self._followers: list[threading.Thread] = []
         self._spare: Path | None = None
         atexit.register(self.close)
 
@@ -81,6 +83,10 @@ class Results:
             self._queue.clear()
             for process in self._running.values():
                 process.kill()
+            followers = list(self._followers)
+        for follower in followers:
+            follower.join()
+        with self._lock:
             if self._spare is not None:
                 shutil.rmtree(self._spare, ignore_errors=True)
                 self._spare = None
@@ -113,15 +119,17 @@ class Results:
                 state.state, state.error = "failed", f"no reader could be started: {error.strerror or error}"
                 continue
             self._running[folder] = process
-            threading.Thread(target=self._follow, args=(folder, process), daemon=True).start()
+            follower = threading.Thread(target=self._follow, args=(folder, process), daemon=True)
+            self._followers = [one for one in self._followers if one.is_alive()] + [follower]
+            follower.start()
 
     def _follow(self, folder: Path, process: subprocess.Popen[str]) -> None:
         state = self._states[folder]
-        complaints: deque[str] = deque(maxlen=_KEPT_OPEN)
+        complaints: deque[str] = deque(maxlen=_LINES)
+        assert process.stdout is not None and process.stderr is not None
         listener = threading.Thread(target=_keep_last, args=(process.stderr, complaints), daemon=True)
         listener.start()
         error = ""
-        assert process.stdout is not None
         for line in process.stdout:
             try:
                 told = json.loads(line)
@@ -131,7 +139,7 @@ class Results:
             state.progress = told.get("progress", state.progress)
             state.stage = told.get("stage", state.stage)
         code = process.wait()
-        listener.join(1.0)
+        listener.join()
         process.stdout.close()
         with self._lock:
             del self._running[folder]
@@ -187,10 +195,11 @@ def _remove_older(folder: Path) -> None:
             shutil.rmtree(other, ignore_errors=True)
 
 
-def _keep_last(stream: object, kept: deque[str]) -> None:
-    for line in stream:  # type: ignore[attr-defined]
-        if line.strip():
-            kept.append(line.strip())
+def _keep_last(stream: IO[str], kept: deque[str]) -> None:
+    with stream:
+        for line in stream:
+            if line.strip():
+                kept.append(line.strip())
 
 
 def _how_it_ended(code: int, complaints: deque[str]) -> str:

@@ -440,8 +440,8 @@ function W({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, child
 		role: t === "bad" ? "alert" : "status",
 		children: [
 			/* @__PURE__ */ U("h1", { children: e }),
-			n && /* @__PURE__ */ U("p", { children: n }),
 			a,
+			n && /* @__PURE__ */ U("p", { children: n }),
 			r && /* @__PURE__ */ U("button", {
 				type: "button",
 				class: "action",
@@ -458,13 +458,16 @@ function Me({ progress: e }) {
 		children: [/* @__PURE__ */ U("progress", {
 			"aria-label": "Reading",
 			max: 100,
-			value: n ? 0 : t
-		}), /* @__PURE__ */ U("p", { children: [n ? "Waiting" : e.stage === "writing" ? "Adding up" : `${t} % decoded`, ". It is kept, so the next time it opens at once."] })]
+			value: n || !t ? void 0 : t
+		}), /* @__PURE__ */ U("p", { children: [n ? "Waiting" : Ne(e), ". What is read is kept: the next time it opens at once."] })]
 	});
 }
+function Ne({ stage: e, progress: t }) {
+	return e === "writing" ? "Adding up" : e === "starting" ? "Starting" : `${Math.round(100 * t)} % decoded`;
+}
 // src/views/Empty.tsx
-var Ne = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
-function Pe({ listing: e, onRefresh: t }) {
+var Pe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
+function Fe({ listing: e, onRefresh: t }) {
 	let n = e.looked_in[0]?.path ?? "LOGDIR";
 	return /* @__PURE__ */ U(W, {
 		title: "No recording was found",
@@ -489,12 +492,12 @@ function Pe({ listing: e, onRefresh: t }) {
 			] }, e.path)) })] }),
 			e.lost.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ U("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ U("li", { children: /* @__PURE__ */ U("code", { children: e }) }, e)) })] }),
 			/* @__PURE__ */ U("p", { children: "These three lines make one:" }),
-			/* @__PURE__ */ U("pre", { children: /* @__PURE__ */ U("code", { children: Ne.replace("LOGDIR", n) }) })
+			/* @__PURE__ */ U("pre", { children: /* @__PURE__ */ U("code", { children: Pe.replace("LOGDIR", n) }) })
 		]
 	});
 }
 // src/colors.ts
-var Fe = {
+var Ie = {
 	device_only: "device only",
 	overlap: "device and host",
 	python: "Python",
@@ -507,7 +510,12 @@ var Fe = {
 	wait_inferred: "wait (inferred)",
 	runtime: "runtime",
 	idle: "idle"
-}, Ie = {
+};
+function Le(e) {
+	let t = Object.keys(Ie), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
+	return [...new Set(e)].sort((e, t) => n(e) - n(t));
+}
+var Re = {
 	device_only: "#2f6fd0",
 	overlap: "#1f9e9a",
 	python: "#f0b323",
@@ -520,8 +528,8 @@ var Fe = {
 	wait_inferred: "#d3dae1",
 	runtime: "#9a8571",
 	idle: "#dfe3e8"
-}, Le = {
-	...Ie,
+}, ze = {
+	...Re,
 	device_only: "#5b95ea",
 	overlap: "#36b8b0",
 	python: "#e8b545",
@@ -535,10 +543,10 @@ var Fe = {
 	runtime: "#ab9681",
 	idle: "#444c57"
 };
-function Re(e, t) {
-	return (t ? Le : Ie)[e] ?? "#8a8f98";
+function Be(e, t) {
+	return (t ? ze : Re)[e] ?? "#8a8f98";
 }
-var ze = [
+var Ve = [
 	214,
 	28,
 	150,
@@ -549,31 +557,31 @@ var ze = [
 	8,
 	100,
 	295
-], Be = class {
+], He = class {
 	hues = /* @__PURE__ */ new Map();
 	constructor(e) {
 		for (let t of e) this.hueOf(t);
 	}
 	hueOf(e) {
 		let t = e.split("/", 1)[0], n = this.hues.get(t);
-		return n === void 0 && (n = ze[this.hues.size % ze.length], t.startsWith("(") || this.hues.set(t, n)), n;
+		return n === void 0 && (n = Ve[this.hues.size % Ve.length], t.startsWith("(") || this.hues.set(t, n)), n;
 	}
 	of(e, t, n) {
-		if (e === "(idle)") return Re("idle", n);
+		if (e === "(idle)") return Be("idle", n);
 		if (e.startsWith("(")) return n ? "hsl(215 6% 42%)" : "hsl(215 8% 74%)";
 		let r = e.slice(e.indexOf("/") + 1), i = 0;
 		if (r !== e) for (let e of r) i = (i * 31 + e.charCodeAt(0)) % 997;
-		let a = i % 5 * 4.5, o = t === "backward" ? 38 : 58;
+		let a = i % 5 * 4.5, o = (t === "backward" ? 38 : 58) - (n ? 14 : 0);
 		return `hsl(${this.hueOf(e)} ${o}% ${(n ? 40 : 62) + a}%)`;
 	}
-}, Ve = [
+}, Ue = [
 	[1e9, "s"],
 	[1e6, "ms"],
 	[1e3, "µs"],
 	[1, "ns"]
 ];
-function He(e) {
-	let [t, n] = Ve.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ve[1] : Ve[3]);
+function We(e) {
+	let [t, n] = Ue.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ue[1] : Ue[3]);
 	return {
 		scale: t,
 		name: n
@@ -581,14 +589,15 @@ function He(e) {
 }
 function G(e) {
 	if (e === null) return "not known";
-	let [t, n] = Ve.find(([t]) => Math.abs(e) >= t) ?? Ve[3];
-	return `${We(e / t)} ${n}`;
+	if (e === 0) return "0";
+	let [t, n] = Ue.find(([t]) => Math.abs(e) >= t) ?? Ue[3];
+	return `${Ke(e / t)} ${n}`;
 }
 function K(e, t) {
 	if (e === null) return "–";
 	if (e === 0) return "·";
 	let n = e / t.scale;
-	return Math.abs(n) < .005 ? "<0.01" : Ge(n, 2);
+	return Math.abs(n) < .005 ? "<0.01" : qe(n, 2);
 }
 function q(e, t) {
 	if (e === null || !t) return "–";
@@ -596,28 +605,44 @@ function q(e, t) {
 	return n > 0 && n < .05 ? "<0.1 %" : `${n.toFixed(1)} %`;
 }
 function J(e) {
-	return e == null ? "–" : e === 0 ? "·" : Ge(e, 0);
+	return e == null ? "–" : e === 0 ? "·" : qe(e, 0);
 }
-function Ue(e) {
-	return e >= 1e9 ? `${We(e / 1e9)} GB` : e >= 1e6 ? `${We(e / 1e6)} MB` : `${We(Math.max(e / 1e3, .1))} kB`;
+function Ge(e) {
+	return e >= 1e9 ? `${Ke(e / 1e9)} GB` : e >= 1e6 ? `${Ke(e / 1e6)} MB` : `${Ke(Math.max(e / 1e3, .1))} kB`;
 }
-function We(e) {
+function Ke(e) {
 	let t = Math.abs(e);
-	return Ge(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
+	return qe(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
 }
-function Ge(e, t) {
+function qe(e, t) {
 	return e.toLocaleString("en", {
 		minimumFractionDigits: t,
 		maximumFractionDigits: t
 	});
 }
+function Je(e, t) {
+	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`;
+}
+function Ye(e, t) {
+	if (e.length <= t) return e;
+	let n = e.split("/"), [r, i] = [n[0], n.at(-1)];
+	for (let e = n.length - 2; e >= 1; e--) {
+		let i = [
+			r,
+			"…",
+			...n.slice(-e)
+		].join("/");
+		if (i.length <= t) return i;
+	}
+	return n.length > 1 && i.length + 2 <= t ? `…/${i}` : `${e.slice(0, t - 12)}…${e.slice(-11)}`;
+}
 // src/components/Icicle.tsx
-var Ke = 24, qe = .15;
-function Je({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
-	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? Ye(e, t, o, 0, 0) : [];
+var Xe = 24, Ze = .15;
+function Qe({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
+	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? $e(e, t, o, 0, 0) : [];
 	return /* @__PURE__ */ U("div", {
 		class: "icicle",
-		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * Ke}px` },
+		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * Xe}px` },
 		children: s.map(({ node: e, left: s, width: c, row: l }) => /* @__PURE__ */ U("button", {
 			type: "button",
 			tabIndex: c < 1 ? -1 : 0,
@@ -625,7 +650,7 @@ function Je({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
 			style: {
 				left: `${s}%`,
 				width: `${c}%`,
-				top: `${l * Ke}px`,
+				top: `${l * Xe}px`,
 				background: n.of(e.path, null, r)
 			},
 			title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
@@ -635,16 +660,16 @@ function Je({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
 		}, e.key))
 	});
 }
-function Ye(e, t, n, r, i) {
+function $e(e, t, n, r, i) {
 	let a = [];
 	for (let o of e) {
 		let e = 100 * t(o) / n;
-		e < qe || (a.push({
+		e < Ze || (a.push({
 			node: o,
 			left: r,
 			width: e,
 			row: i
-		}, ...Ye(o.children, t, n, r, i + 1)), r += e);
+		}, ...$e(o.children, t, n, r, i + 1)), r += e);
 	}
 	return a;
 }
@@ -664,10 +689,10 @@ function Y(e, t) {
 function X(e, t) {
 	return Y(e, t).value ?? 0;
 }
-function Xe(e) {
+function et(e) {
 	return e.totals.wall.corrected !== null;
 }
-function Ze(e, t) {
+function tt(e, t) {
 	let n = (n) => e.reduce((e, r) => e + X(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
 	return [
 		{
@@ -688,36 +713,36 @@ function Ze(e, t) {
 		}
 	].filter((e) => e.value > 0);
 }
-var Qe = [
+var nt = [
 	"device_only",
 	"overlap",
 	"host_only",
 	"idle"
 ];
-function $e(e, t) {
-	return Qe.reduce((n, r) => n + X(e.wall[r], t), 0);
+function rt(e, t) {
+	return nt.reduce((n, r) => n + X(e.wall[r], t), 0);
 }
-function et(e, t) {
+function it(e, t) {
 	if (!t) return null;
 	let [n, r, i] = [
 		0,
 		0,
 		!1
 	];
-	for (let t of e) for (let e of Qe) {
+	for (let t of e) for (let e of nt) {
 		let { value: a, interval: o } = Y(t.wall[e], !0);
 		o && (i = !0), n += o ? o[0] : a ?? 0, r += o ? o[1] : a ?? 0;
 	}
 	return i ? [n, r] : null;
 }
-function tt(e, t) {
+function at(e, t) {
 	return `${e}|${t}`;
 }
-function nt(e, t) {
+function ot(e, t) {
 	let n = /* @__PURE__ */ new Map(), r = [], i = (e, t) => {
-		let a = tt(e, t), o = n.get(a);
+		let a = at(e, t), o = n.get(a);
 		if (o) return o;
-		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = rt(a, e, t, t.slice(c + 1), s);
+		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = st(a, e, t, t.slice(c + 1), s);
 		if (n.set(a, l), c < 0) r.push(l);
 		else {
 			let n = i(e, t.slice(0, c));
@@ -725,13 +750,13 @@ function nt(e, t) {
 		}
 		return l;
 	};
-	for (let n of e.operations) it(i(n.process, n.path), n, t);
-	r.forEach(at);
+	for (let n of e.operations) ct(i(n.process, n.path), n, t);
+	r.forEach(lt);
 	let a = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || t.wallTotal - e.wallTotal;
 	for (let e of n.values()) e.children.sort(a);
 	return r.sort(a);
 }
-function rt(e, t, n, r, i) {
+function st(e, t, n, r, i) {
 	return {
 		key: e,
 		process: t,
@@ -758,25 +783,25 @@ function rt(e, t, n, r, i) {
 		evidence: /* @__PURE__ */ new Map()
 	};
 }
-function it(e, t, n) {
+function ct(e, t, n) {
 	let r = X(t.device.self, n);
-	e.rows.push(t), e.wall += $e(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
+	e.rows.push(t), e.wall += rt(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
 	let i = X(t.device.self, !1);
 	for (let [n, r] of Object.entries(t.evidence)) e.evidence.set(n, (e.evidence.get(n) ?? 0) + r * i);
 }
-function at(e) {
-	e.children.forEach(at);
+function lt(e) {
+	e.children.forEach(lt);
 	let t = (t) => e.children.reduce((e, n) => e + t(n), 0);
 	e.wallTotal = e.wall + t((e) => e.wallTotal), e.deviceTotal = e.device + t((e) => e.deviceTotal), e.hostOnlyTotal = e.hostOnly + t((e) => e.hostOnlyTotal);
 }
-function ot(e) {
-	return e.flatMap((e) => [e, ...ot(e.children)]);
+function ut(e) {
+	return e.flatMap((e) => [e, ...ut(e.children)]);
 }
-function st(e, t, n) {
-	let r = ot(nt(e, t)).filter((e) => e.wall > 0);
+function dt(e, t, n) {
+	let r = ut(ot(e, t)).filter((e) => e.wall > 0);
 	r.sort((e, t) => Number(e.special) - Number(t.special) || t.wall - e.wall);
 	let i = e.processes.length > 1, a = r.filter((e) => !e.special), o = a.length > n + 1 ? a.slice(0, n) : a, s = a.slice(o.length), c = (t) => ({
-		label: i ? `${t.path} · ${ct(e, t.process)}` : t.path,
+		label: i ? `${t.path} · ${ft(e, t.process)}` : t.path,
 		process: t.process,
 		path: t.path,
 		operations: t.rows,
@@ -790,7 +815,7 @@ function st(e, t, n) {
 		wall: s.reduce((e, t) => e + t.wall, 0)
 	}), [...l, ...r.filter((e) => e.special).map(c)];
 }
-function ct(e, t) {
+function ft(e, t) {
 	let n = e.processes[t]?.host ?? "";
 	return e.processes.filter((e) => e.host === n).length > 1 ? `${n} #${t}` : n;
 }
@@ -801,22 +826,22 @@ var Z = class extends Error {
 		super(e), this.hint = t;
 	}
 };
-function lt(e) {
+function pt(e) {
 	return "state" in e;
 }
-var ut = class {
+var mt = class {
 	embedded = !1;
 	recordings(e) {
-		return dt("recordings", e ? { refresh: 1 } : {});
+		return ht("recordings", e ? { refresh: 1 } : {});
 	}
 	report(e, t) {
-		return dt("report", {
+		return ht("report", {
 			...e,
 			...t ? { again: 1 } : {}
 		});
 	}
 	ops(e, t, n, r) {
-		return dt("ops", {
+		return ht("ops", {
 			...e,
 			process: t,
 			path: n,
@@ -824,7 +849,7 @@ var ut = class {
 		});
 	}
 	timeline(e, t, n, r) {
-		return dt("timeline", {
+		return ht("timeline", {
 			...e,
 			begin: Math.floor(t),
 			end: Math.ceil(n),
@@ -832,7 +857,7 @@ var ut = class {
 		});
 	}
 	async find(e, t, n) {
-		return (await dt("find", {
+		return (await ht("find", {
 			...e,
 			text: t,
 			after: Math.floor(n)
@@ -851,7 +876,7 @@ var ut = class {
 		}
 	}
 };
-async function dt(e, t) {
+async function ht(e, t) {
 	let n = new URLSearchParams(Object.entries(t).map(([e, t]) => [e, String(t)])), r;
 	try {
 		r = await fetch(`./${e}?${n}`);
@@ -864,11 +889,11 @@ async function dt(e, t) {
 	} catch {
 		throw new Z(`TensorBoard answered with status ${r.status} and no data.`, "Its log says more.");
 	}
-	if (r.ok) return i;
 	let a = i.error;
+	if (r.ok && !a) return i;
 	throw new Z(a?.message ?? `TensorBoard answered with status ${r.status}.`, a?.hint ?? "");
 }
-var ft = class {
+var gt = class {
 	content;
 	embedded = !0;
 	constructor(e) {
@@ -930,13 +955,13 @@ var ft = class {
 		return null;
 	}
 };
-function pt() {
+function _t() {
 	let e = document.getElementById("rlscope-data")?.textContent;
-	return e ? new ft(JSON.parse(e)) : new ut();
+	return e ? new gt(JSON.parse(e)) : new mt();
 }
 // src/components/StackedBar.tsx
-function mt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
-	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Fe[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
+function vt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
+	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Ie[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
 	return /* @__PURE__ */ U("div", {
 		class: "stacked",
 		role: "img",
@@ -944,9 +969,9 @@ function mt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
 		children: [e.map((e) => /* @__PURE__ */ U("span", {
 			style: {
 				width: s(e.value),
-				background: Re(e.key, n)
+				background: Be(e.key, n)
 			},
-			title: `${r}\n${Fe[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
+			title: `${r}\n${Ie[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
 		}, e.key)), i && /* @__PURE__ */ U("i", {
 			class: "whisker",
 			style: {
@@ -957,15 +982,15 @@ function mt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
 		})]
 	});
 }
-function ht({ keys: e, dark: t }) {
+function yt({ keys: e, dark: t }) {
 	return /* @__PURE__ */ U("ul", {
 		class: "legend",
-		children: e.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: Re(e, t) } }), Fe[e] ?? e] }, e))
+		children: e.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: Be(e, t) } }), Ie[e] ?? e] }, e))
 	});
 }
 // src/components/Details.tsx
-function gt({ page: e, report: t, asked: n, node: r, unit: i }) {
-	let { corrected: a } = e.state, o = Ze(r.rows, a);
+function bt({ page: e, report: t, asked: n, node: r, unit: i }) {
+	let { corrected: a } = e.state, o = tt(r.rows, a);
 	return /* @__PURE__ */ U("aside", {
 		class: "details",
 		"aria-label": `Details of ${r.path}`,
@@ -992,25 +1017,25 @@ function gt({ page: e, report: t, asked: n, node: r, unit: i }) {
 					" of the window"
 				]
 			}),
-			r.wall > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(mt, {
+			r.wall > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(vt, {
 				segments: o,
 				scale: r.wall,
 				dark: e.dark,
 				label: r.path
-			}), /* @__PURE__ */ U(ht, {
+			}), /* @__PURE__ */ U(yt, {
 				keys: o.map((e) => e.key),
 				dark: e.dark
 			})] }),
-			/* @__PURE__ */ U(_t, {
+			/* @__PURE__ */ U(xt, {
 				rows: r.rows,
 				corrected: a,
 				unit: i
 			}),
-			/* @__PURE__ */ U(yt, {
+			/* @__PURE__ */ U(Ct, {
 				rows: r.rows,
 				corrected: a
 			}),
-			/* @__PURE__ */ U(bt, {
+			/* @__PURE__ */ U(wt, {
 				page: e,
 				asked: n,
 				node: r
@@ -1018,7 +1043,7 @@ function gt({ page: e, report: t, asked: n, node: r, unit: i }) {
 		]
 	});
 }
-function _t({ rows: e, corrected: t, unit: n }) {
+function xt({ rows: e, corrected: t, unit: n }) {
 	return e.some((e) => e.direction) ? /* @__PURE__ */ U("table", {
 		class: "plain",
 		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
@@ -1043,7 +1068,7 @@ function _t({ rows: e, corrected: t, unit: n }) {
 			}),
 			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: /* @__PURE__ */ U(vt, {
+				children: /* @__PURE__ */ U(St, {
 					figure: e.device.self,
 					corrected: t,
 					unit: n
@@ -1056,29 +1081,29 @@ function _t({ rows: e, corrected: t, unit: n }) {
 		] }, e.direction)) })]
 	}) : null;
 }
-function vt({ figure: e, corrected: t, unit: n }) {
+function St({ figure: e, corrected: t, unit: n }) {
 	let r = Y(e, t);
 	return /* @__PURE__ */ U("span", {
 		title: r.interval ? `${G(r.interval[0])} to ${G(r.interval[1])}` : void 0,
 		children: K(r.value, n)
 	});
 }
-function yt({ rows: e, corrected: t }) {
+function Ct({ rows: e, corrected: t }) {
 	let n = (n) => {
 		let r = /* @__PURE__ */ new Map();
 		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + X(a, t));
 		return [...r].filter(([, e]) => e > 0).sort((e, t) => t[1] - e[1]);
-	}, r = (e) => e.map(([e, t]) => `${Fe[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
+	}, r = (e) => e.map(([e, t]) => `${Ie[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
 	return /* @__PURE__ */ U("dl", {
 		class: "categories",
 		children: [i.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "device" }), /* @__PURE__ */ U("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "host threads" }), /* @__PURE__ */ U("dd", { children: r(a) })] })]
 	});
 }
-function bt({ page: e, asked: t, node: n }) {
+function wt({ page: e, asked: t, node: n }) {
 	let [r, i] = R(null), a = n.rows.map((e) => e.direction);
 	if (z(() => {
 		let r = !1;
-		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Ct(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
+		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Dt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
 			r = !0;
 		};
 	}, [
@@ -1122,7 +1147,7 @@ function bt({ page: e, asked: t, node: n }) {
 					class: "number",
 					children: "runs"
 				})
-			] }) }), /* @__PURE__ */ U("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ U(xt, {
+			] }) }), /* @__PURE__ */ U("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ U(Tt, {
 				op: e,
 				whole: o
 			}, t)) })]
@@ -1137,8 +1162,8 @@ function bt({ page: e, asked: t, node: n }) {
 		})
 	] });
 }
-function xt({ op: e, whole: t }) {
-	let n = e.source.at(-1);
+function Tt({ op: e, whole: t }) {
+	let n = e.source.findLast((e) => !/site-packages|dist-packages|lib\/python/.test(e.file)) ?? e.source.at(-1);
 	return /* @__PURE__ */ U("tr", { children: [
 		/* @__PURE__ */ U("td", { children: [
 			/* @__PURE__ */ U("code", { children: e.name }),
@@ -1161,7 +1186,7 @@ function xt({ op: e, whole: t }) {
 					" ",
 					/* @__PURE__ */ U("span", {
 						class: "faint",
-						children: St(n.function)
+						children: Et(n.function)
 					})
 				]
 			}),
@@ -1185,10 +1210,10 @@ function xt({ op: e, whole: t }) {
 		})
 	] });
 }
-function St(e) {
+function Et(e) {
 	return e.split(".").at(-1) ?? e;
 }
-function Ct(e) {
+function Dt(e) {
 	return {
 		ops: e.flatMap((e) => e.ops).sort((e, t) => t.self - e.self).slice(0, 200),
 		more: e.reduce((e, t) => e + t.more, 0),
@@ -1196,7 +1221,7 @@ function Ct(e) {
 	};
 }
 // src/views/Operations.tsx
-var wt = [
+var Ot = [
 	{
 		key: "wallTotal",
 		title: "wall total",
@@ -1267,13 +1292,13 @@ var wt = [
 		read: (e) => e.callbacks,
 		help: "host callbacks made from compiled code"
 	}
-], Tt = {
+], kt = {
 	wall: ["wall time", (e) => e.wallTotal],
 	device: ["device time", (e) => e.deviceTotal],
 	host: ["host only", (e) => e.hostOnlyTotal]
 };
-function Et({ page: e, report: t, asked: n }) {
-	let { state: r, change: i, dark: a } = e, o = V(() => nt(t, r.corrected), [t, r.corrected]), s = V(() => ot(o), [o]), c = V(() => new Be(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), p = s.find((e) => e.key === r.operation) ?? null, m = wt.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), h = Dt(o, r.sort, r.filter, d), g = He(X(t.totals.wall, r.corrected)), _ = (e) => i({ operation: e.key === r.operation ? null : e.key });
+function At({ page: e, report: t, asked: n }) {
+	let { state: r, change: i, dark: a } = e, o = V(() => ot(t, r.corrected), [t, r.corrected]), s = V(() => ut(o), [o]), c = V(() => new He(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), p = s.find((e) => e.key === r.operation) ?? null, m = Ot.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), h = jt(o, r.sort, r.filter, d), g = We(X(t.totals.wall, r.corrected)), _ = (e) => i({ operation: e.key === r.operation ? null : e.key });
 	return /* @__PURE__ */ U("div", {
 		class: "operations",
 		children: [/* @__PURE__ */ U("section", {
@@ -1289,7 +1314,7 @@ function Et({ page: e, report: t, asked: n }) {
 						class: "switch",
 						role: "group",
 						"aria-label": "What the boxes show",
-						children: Object.entries(Tt).map(([e, [t]]) => /* @__PURE__ */ U("button", {
+						children: Object.entries(kt).map(([e, [t]]) => /* @__PURE__ */ U("button", {
 							type: "button",
 							"aria-pressed": l === e,
 							onClick: () => u(e),
@@ -1304,9 +1329,9 @@ function Et({ page: e, report: t, asked: n }) {
 						onInput: (e) => i({ filter: e.currentTarget.value })
 					})
 				]
-			}), /* @__PURE__ */ U(Je, {
+			}), /* @__PURE__ */ U(Qe, {
 				roots: o,
-				read: Tt[l][1],
+				read: kt[l][1],
 				colors: c,
 				dark: a,
 				chosen: r.operation,
@@ -1314,7 +1339,7 @@ function Et({ page: e, report: t, asked: n }) {
 			})]
 		}), /* @__PURE__ */ U("div", {
 			class: p ? "beside" : "",
-			children: [/* @__PURE__ */ U(Ot, {
+			children: [/* @__PURE__ */ U(Mt, {
 				report: t,
 				nodes: h,
 				columns: m,
@@ -1327,7 +1352,7 @@ function Et({ page: e, report: t, asked: n }) {
 					t ? n.delete(e.key) : n.add(e.key), f(n);
 				},
 				onChoose: _
-			}), p && /* @__PURE__ */ U(gt, {
+			}), p && /* @__PURE__ */ U(bt, {
 				page: e,
 				report: t,
 				asked: n,
@@ -1337,11 +1362,11 @@ function Et({ page: e, report: t, asked: n }) {
 		})]
 	});
 }
-function Dt(e, t, n, r) {
-	let i = t === "name" ? null : (wt.find((e) => e.key === t) ?? wt[0]).read, a = n.trim().toLowerCase(), o = (e) => e.path.toLowerCase().includes(a) || e.children.some(o), s = (e) => Math.max(i(e), ...e.children.map(s)), c = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? s(t) - s(e) : e.name.localeCompare(t.name)), l = (e) => e.filter((e) => !a || o(e)).sort(c).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : l([...e.children])]);
-	return l([...e]);
+function jt(e, t, n, r) {
+	let i = t === "name" ? null : (Ot.find((e) => e.key === t) ?? Ot[0]).read, a = n.trim().toLowerCase(), o = (e) => Ot.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
+	return u([...e]);
 }
-function Ot({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, closed: o, onToggle: s, onChoose: c }) {
+function Mt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, closed: o, onToggle: s, onChoose: c }) {
 	let { state: l, change: u, dark: d } = i, f = X(e.totals.wall, l.corrected), p = e.processes.length > 1, m = B(null), h = t.some((e) => e.key === l.operation) ? l.operation : t[0]?.key, g = (e, t) => {
 		let n = {
 			ArrowDown: 1,
@@ -1424,7 +1449,7 @@ function Ot({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 									}),
 									p && t.depth === 0 && /* @__PURE__ */ U("span", {
 										class: "faint",
-										children: [" · ", ct(e, t.process)]
+										children: [" · ", ft(e, t.process)]
 									})
 								]
 							})
@@ -1438,8 +1463,8 @@ function Ot({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 								style: { width: `${Math.min(100 * t.wallTotal / (f || 1), 100)}%` }
 							}), e.time ? K(e.read(t), r) : J(e.read(t))]
 						}, e.key)),
-						/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(At, { node: t }) }),
-						/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Mt, { node: t }) })
+						/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Pt, { node: t }) }),
+						/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(It, { node: t }) })
 					]
 				}, t.key))
 			})]
@@ -1453,13 +1478,13 @@ function Ot({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 		})]
 	});
 }
-var kt = [
+var Nt = [
 	"forward",
 	"recompute",
 	"backward"
 ];
-function At({ node: e }) {
-	let t = kt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
+function Pt({ node: e }) {
+	let t = Nt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
 	if (!n) return null;
 	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${q(t, n)}`).join(", ");
 	return /* @__PURE__ */ U("div", {
@@ -1473,7 +1498,7 @@ function At({ node: e }) {
 		}, e))
 	});
 }
-var jt = [
+var Ft = [
 	"mark",
 	"annotation",
 	"scope",
@@ -1483,10 +1508,10 @@ var jt = [
 	"host",
 	"none"
 ];
-function Mt({ node: e }) {
+function It({ node: e }) {
 	let t = [...e.evidence.values()].reduce((e, t) => e + t, 0);
 	if (!t) return null;
-	let n = jt.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
+	let n = Ft.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
 	return /* @__PURE__ */ U("div", {
 		class: "evidence",
 		title: r,
@@ -1505,12 +1530,12 @@ function Mt({ node: e }) {
 	});
 }
 // src/views/Overhead.tsx
-var Nt = {
+var Lt = {
 	none: "Nothing was subtracted: these are the times as recorded.",
 	calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
 	anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted."
 };
-function Pt({ report: e }) {
+function Rt({ report: e }) {
 	let { overhead: t } = e, n = t.correction !== "none";
 	return /* @__PURE__ */ U("div", {
 		class: "overhead",
@@ -1522,7 +1547,7 @@ function Pt({ report: e }) {
 						id: "overhead-title",
 						children: "What profiling cost"
 					}),
-					/* @__PURE__ */ U("p", { children: Nt[t.correction] ?? t.correction }),
+					/* @__PURE__ */ U("p", { children: Lt[t.correction] ?? t.correction }),
 					!n && /* @__PURE__ */ U("p", {
 						class: "note",
 						children: [t.reason ?? "This report holds no correction.", " Small ops are inflated most: compare shares with care."]
@@ -1545,19 +1570,19 @@ function Pt({ report: e }) {
 					] })] })
 				]
 			}),
-			n && /* @__PURE__ */ U(Ft, {
+			n && /* @__PURE__ */ U(zt, {
 				title: "Constants of this machine",
 				values: t.constants
 			}),
-			t.anchors && /* @__PURE__ */ U(Ft, {
+			t.anchors && /* @__PURE__ */ U(zt, {
 				title: "Unprofiled steps",
 				values: t.anchors
 			}),
-			n && /* @__PURE__ */ U(Rt, { report: e })
+			n && /* @__PURE__ */ U(Ht, { report: e })
 		]
 	});
 }
-function Ft({ title: e, values: t }) {
+function zt({ title: e, values: t }) {
 	let n = Object.entries(t);
 	return n.length ? /* @__PURE__ */ U("section", { children: [/* @__PURE__ */ U("h3", { children: e }), /* @__PURE__ */ U("table", {
 		class: "plain narrow",
@@ -1583,27 +1608,27 @@ function Ft({ title: e, values: t }) {
 			}),
 			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: Lt(It(t) ? t.value : t)
+				children: Vt(Bt(t) ? t.value : t)
 			}),
 			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: It(t) ? `${Lt(t.low)} to ${Lt(t.high)}` : "–"
+				children: Bt(t) ? `${Vt(t.low)} to ${Vt(t.high)}` : "–"
 			})
 		] }, e)) })]
 	})] }) : null;
 }
-function It(e) {
+function Bt(e) {
 	return typeof e == "object" && !!e && "value" in e && "low" in e && "high" in e;
 }
-function Lt(e) {
+function Vt(e) {
 	return typeof e == "number" ? Number.isInteger(e) ? e.toLocaleString("en") : e.toPrecision(4) : typeof e == "string" ? e : JSON.stringify(e);
 }
-function Rt({ report: e }) {
-	let t = new Map(ot(nt(e, !1)).map((e) => [e.key, e])), n = ot(nt(e, !0)).map((e) => ({
+function Ht({ report: e }) {
+	let t = new Map(ut(ot(e, !1)).map((e) => [e.key, e])), n = ut(ot(e, !0)).map((e) => ({
 		node: e,
 		before: t.get(e.key)?.wall ?? 0,
 		after: e.wall
-	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = He(r);
+	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = We(r);
 	return /* @__PURE__ */ U("section", { children: [
 		/* @__PURE__ */ U("h3", { children: "Removed from each operation" }),
 		/* @__PURE__ */ U("table", {
@@ -1684,30 +1709,30 @@ function Rt({ report: e }) {
 	] });
 }
 // src/views/Overview.tsx
-var zt = 14;
-function Bt({ page: e, report: t }) {
+var Ut = 14;
+function Wt({ page: e, report: t }) {
 	let { corrected: n } = e.state;
 	return /* @__PURE__ */ U("div", {
 		class: "overview",
 		children: [
-			/* @__PURE__ */ U(Vt, { report: t }),
-			/* @__PURE__ */ U(Ht, {
+			/* @__PURE__ */ U(Gt, { report: t }),
+			/* @__PURE__ */ U(Kt, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ U(Gt, {
+			/* @__PURE__ */ U(Yt, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ U(Jt, {
+			/* @__PURE__ */ U(Qt, {
 				page: e,
 				findings: t.findings
 			}),
-			/* @__PURE__ */ U(Xt, { report: t })
+			/* @__PURE__ */ U(en, { report: t })
 		]
 	});
 }
-function Vt({ report: e }) {
+function Gt({ report: e }) {
 	let { verdict: t, problems: n } = e.health;
 	return n.length ? /* @__PURE__ */ U("section", {
 		class: `health ${t}`,
@@ -1723,11 +1748,11 @@ function Vt({ report: e }) {
 		] })] }, e.code))
 	}) : null;
 }
-function Ht({ report: e, corrected: t }) {
+function Kt({ report: e, corrected: t }) {
 	let { totals: n, window: r, steps: i, overhead: a } = e, o = Y(n.wall, t), s = (e) => {
 		let r = Y(n[e], t);
-		return /* @__PURE__ */ U(Wt, {
-			title: Ut[e],
+		return /* @__PURE__ */ U(Jt, {
+			title: qt[e],
 			id: e,
 			main: q(r.value, o.value),
 			chosen: r
@@ -1737,7 +1762,7 @@ function Ht({ report: e, corrected: t }) {
 		class: "tiles",
 		"aria-label": "Headline figures",
 		children: [
-			/* @__PURE__ */ U(Wt, {
+			/* @__PURE__ */ U(Jt, {
 				title: "window",
 				id: "wall",
 				main: G(o.value),
@@ -1745,28 +1770,28 @@ function Ht({ report: e, corrected: t }) {
 					...o,
 					value: null
 				},
-				detail: c ? `${r.steps} steps of ${G(c.value)}` : "no steps marked"
+				detail: c ? `${Je(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
 			}),
 			s("device_busy"),
 			s("host_only"),
 			s("overlap"),
 			s("idle"),
-			/* @__PURE__ */ U(Wt, {
+			/* @__PURE__ */ U(Jt, {
 				title: "inflation",
 				id: "inflation",
 				main: a.inflation === null ? "not measured" : `${a.inflation.toFixed(2)} ×`,
-				detail: a.inflation === null ? "figures are as recorded" : l && Xe(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
+				detail: a.inflation === null ? "figures are as recorded" : l && et(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
 			})
 		]
 	});
 }
-var Ut = {
+var qt = {
 	device_busy: "device busy",
 	host_only: "host-bound",
 	overlap: "device and host",
 	idle: "idle"
 };
-function Wt(e) {
+function Jt(e) {
 	let { title: t, id: n, main: r, chosen: i, detail: a } = e, o = i?.interval;
 	return /* @__PURE__ */ U("div", {
 		class: "tile",
@@ -1793,12 +1818,12 @@ function Wt(e) {
 		]
 	});
 }
-function Gt({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = st(t, n, zt).map((e) => ({
+function Yt({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = dt(t, n, Ut).map((e) => ({
 		...e,
-		cells: Ze(e.operations, n),
-		interval: et(e.operations, n)
-	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = [...new Set(r.flatMap((e) => e.cells.map((e) => e.key)))];
+		cells: tt(e.operations, n),
+		interval: it(e.operations, n)
+	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Le(r.flatMap((e) => e.cells.map((e) => e.key)));
 	return /* @__PURE__ */ U("section", {
 		"aria-labelledby": "bars-title",
 		children: [
@@ -1810,7 +1835,7 @@ function Gt({ page: e, report: t }) {
 				class: "note",
 				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
 			}),
-			/* @__PURE__ */ U(ht, {
+			/* @__PURE__ */ U(yt, {
 				keys: o,
 				dark: e.dark
 			}),
@@ -1848,14 +1873,14 @@ function Gt({ page: e, report: t }) {
 								title: t.label,
 								onClick: () => e.change({
 									view: "operations",
-									operation: tt(t.process, t.path)
+									operation: at(t.process, t.path)
 								}),
-								children: /* @__PURE__ */ U(Kt, { path: t.label })
+								children: /* @__PURE__ */ U(Xt, { path: t.label })
 							})
 						}),
 						/* @__PURE__ */ U("td", {
 							class: "wide",
-							children: /* @__PURE__ */ U(mt, {
+							children: /* @__PURE__ */ U(vt, {
 								segments: t.cells,
 								scale: i,
 								dark: e.dark,
@@ -1877,15 +1902,15 @@ function Gt({ page: e, report: t }) {
 		]
 	});
 }
-function Kt({ path: e }) {
-	let t = e.startsWith("(") ? -1 : e.lastIndexOf("/");
-	return /* @__PURE__ */ U(y, { children: [t >= 0 && /* @__PURE__ */ U("span", {
+function Xt({ path: e }) {
+	let t = Ye(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
+	return /* @__PURE__ */ U(y, { children: [n >= 0 && /* @__PURE__ */ U("span", {
 		class: "faint",
-		children: e.slice(0, t + 1)
-	}), e.slice(t + 1)] });
+		children: t.slice(0, n + 1)
+	}), t.slice(n + 1)] });
 }
-var qt = 5;
-function Jt({ page: e, findings: t }) {
+var Zt = 5;
+function Qt({ page: e, findings: t }) {
 	return t.length ? /* @__PURE__ */ U("section", {
 		"aria-labelledby": "findings-title",
 		children: [
@@ -1895,7 +1920,7 @@ function Jt({ page: e, findings: t }) {
 			}),
 			/* @__PURE__ */ U("ol", {
 				class: "findings",
-				children: t.slice(0, qt).map((t, n) => /* @__PURE__ */ U("li", {
+				children: t.slice(0, Zt).map((t, n) => /* @__PURE__ */ U("li", {
 					class: t.severity,
 					children: [/* @__PURE__ */ U("span", {
 						class: "badge",
@@ -1917,32 +1942,32 @@ function Jt({ page: e, findings: t }) {
 									class: "link",
 									onClick: () => e.change({
 										view: "operations",
-										operation: tt(0, t.operation)
+										operation: at(0, t.operation)
 									}),
 									children: t.operation
 								}),
 								t.program && /* @__PURE__ */ U("span", { children: t.program }),
 								Object.entries(t.evidence ?? {}).map(([e, t]) => /* @__PURE__ */ U("span", { children: [
-									e.replaceAll("_", " "),
+									e.replace(/_ns$/, "").replaceAll("_", " "),
 									": ",
-									Yt(e, t)
+									$t(e, t)
 								] }, e))
 							]
 						})
 					] })]
 				}, n))
 			}),
-			t.length > qt && /* @__PURE__ */ U("p", {
+			t.length > Zt && /* @__PURE__ */ U("p", {
 				class: "note",
-				children: [t.length - qt, " more in the JSON report."]
+				children: [t.length - Zt, " more in the JSON report."]
 			})
 		]
 	}) : null;
 }
-function Yt(e, t) {
+function $t(e, t) {
 	return typeof t == "number" ? e.endsWith("_ns") ? G(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : typeof t == "string" ? t : JSON.stringify(t);
 }
-function Xt({ report: e }) {
+function en({ report: e }) {
 	let { environment: t, session: n, counts: r, window: i } = e, a = (e) => r[e]?.toLocaleString("en") ?? "–";
 	return /* @__PURE__ */ U("p", {
 		class: "note about",
@@ -1967,8 +1992,8 @@ function Xt({ report: e }) {
 	});
 }
 // src/views/Programs.tsx
-function Zt({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = (e) => X(e.device, n), i = (e) => X(e.compile, n), a = [...t.programs].sort((e, t) => r(t) + i(t) - r(e) - i(e)), o = He(Math.max(0, ...a.map((e) => Math.max(r(e), i(e))))), s = a.reduce((e, t) => e + r(t), 0), c = Qt(a.map((e) => e.function ?? e.name)), l = a.filter((e) => (e.compiles ?? 0) > 1), u = [...c].filter(([, e]) => e > 1);
+function tn({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = (e) => X(e.device, n), i = (e) => X(e.compile, n), a = [...t.programs].sort((e, t) => r(t) + i(t) - r(e) - i(e)), o = We(Math.max(0, ...a.map((e) => Math.max(r(e), i(e))))), s = a.reduce((e, t) => e + r(t), 0), c = rn(a.map((e) => e.function ?? e.name)), l = nn(a, n);
 	return /* @__PURE__ */ U("section", {
 		"aria-labelledby": "programs-title",
 		children: [
@@ -1980,22 +2005,17 @@ function Zt({ page: e, report: t }) {
 				class: "note",
 				children: "A program is one compiled XLA module. It is compiled in the window when its row says so; a function with several programs was called with several shapes, types or static arguments."
 			}),
-			(l.length > 0 || u.length > 0) && /* @__PURE__ */ U("div", {
+			l.length > 0 && /* @__PURE__ */ U("div", {
 				class: "health degraded",
 				role: "note",
-				children: [u.slice(0, 5).map(([e, t]) => /* @__PURE__ */ U("div", { children: /* @__PURE__ */ U("strong", { children: [
+				children: l.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ U("div", { children: /* @__PURE__ */ U("strong", { children: [
 					e,
-					" ran as ",
-					t,
-					" different programs."
-				] }) }, e)), l.slice(0, 5).map((e) => /* @__PURE__ */ U("div", { children: /* @__PURE__ */ U("strong", { children: [
-					e.name,
 					" was compiled ",
-					e.compiles,
-					" times within the window (",
-					G(i(e)),
-					")."
-				] }) }, e.program_id))]
+					t,
+					" times within the window: ",
+					G(n),
+					"."
+				] }) }, e))
 			}),
 			/* @__PURE__ */ U("div", {
 				class: "scroll",
@@ -2055,16 +2075,19 @@ function Zt({ page: e, report: t }) {
 							children: "HLO"
 						})
 					] }) }), /* @__PURE__ */ U("tbody", { children: a.map((e) => {
-						let t = e.function ?? e.name, n = (e.compiles ?? 0) > 1 || (c.get(t) ?? 0) > 1;
+						let t = e.function ?? e.name, n = l.some((e) => e.name === t), a = c.get(t) ?? 1;
 						return /* @__PURE__ */ U("tr", {
 							class: n ? "warn" : "",
 							"data-program": e.program_id,
 							children: [
 								/* @__PURE__ */ U("th", {
 									scope: "row",
-									children: [t, n && /* @__PURE__ */ U("span", {
+									children: [t, n ? /* @__PURE__ */ U("span", {
 										class: "badge",
 										children: "recompiled"
+									}) : a > 1 && /* @__PURE__ */ U("span", {
+										class: "faint",
+										children: [" · one of ", a]
 									})]
 								}),
 								/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U("span", {
@@ -2122,52 +2145,64 @@ function Zt({ page: e, report: t }) {
 		]
 	});
 }
-function Qt(e) {
+function nn(e, t) {
+	let n = /* @__PURE__ */ new Map();
+	for (let r of e) {
+		let e = r.function ?? r.name, i = n.get(e) ?? {
+			name: e,
+			times: 0,
+			time: 0
+		};
+		i.times += r.compiles ?? 0, i.time += X(r.compile, t), n.set(e, i);
+	}
+	return [...n.values()].filter((e) => e.times > 1).sort((e, t) => t.time - e.time);
+}
+function rn(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return t;
 }
-var $t = {
-	host: 30,
-	device: 22
+var an = {
+	host: 34,
+	device: 30
 };
-function en(e, t) {
+function on(e, t) {
 	let n = 26 + (e.steps.length ? 20 : 0);
 	return {
 		tops: t.map((t) => {
 			let r = n;
-			return n += $t[e.lanes[t].side] + 6, r;
+			return n += an[e.lanes[t].side] + 6, r;
 		}),
 		height: n
 	};
 }
-function tn(e, t, n) {
+function sn(e, t, n) {
 	let r = t.key[n];
-	if (t.side === "host") return Re(e.data.categories[r] ?? "", e.look.dark);
+	if (t.side === "host") return Be(e.data.categories[r] ?? "", e.look.dark);
 	let [i, a] = e.data.operations[r];
 	return e.colors.of(i, a, e.look.dark);
 }
-function nn(e, t, n, r) {
+function cn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = r, s = t / (a.end - a.begin);
-	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", rn(e, t, n, a, o), sn(e, t, r, s);
-	let { tops: c } = en(i, r.lanes);
-	r.lanes.forEach((n, i) => cn(e, t, r, n, c[i], s));
+	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", ln(e, t, n, a, o), fn(e, t, r, s);
+	let { tops: c } = on(i, r.lanes);
+	r.lanes.forEach((n, i) => pn(e, t, r, n, c[i], s));
 }
-function rn(e, t, n, r, i) {
-	let a = r.end - r.begin, o = on(a * 110 / t);
+function ln(e, t, n, r, i) {
+	let a = r.end - r.begin, o = dn(a * 110 / t);
 	e.fillStyle = i.faint, e.strokeStyle = i.line, e.lineWidth = 1, e.beginPath();
 	for (let i = Math.ceil(r.begin / o) * o; i <= r.end; i += o) {
 		let s = Math.round((i - r.begin) / a * t) + .5;
-		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(an(i, o), s + 4, 13);
+		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(un(i, o), s + 4, 13);
 	}
 	e.stroke();
 }
-function an(e, t) {
+function un(e, t) {
 	if (e === 0) return "0";
 	let [n, r] = e >= 1e9 ? [1e9, "s"] : e >= 1e6 ? [1e6, "ms"] : [1e3, "µs"], i = Math.max(0, Math.min(6, Math.ceil(-Math.log10(t / n) - 1e-9)));
 	return `${(e / n).toFixed(i)} ${r}`;
 }
-function on(e) {
+function dn(e) {
 	let t = 10 ** Math.floor(Math.log10(Math.max(e, .001)));
 	return [
 		1,
@@ -2176,15 +2211,15 @@ function on(e) {
 		10
 	].map((e) => e * t).find((t) => t >= e * .999);
 }
-function sn(e, t, n, r) {
+function fn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = n;
 	for (let [n, s, c] of i.steps) {
 		let i = (s - a.begin) * r, l = c * r;
 		i > t || i + l < 0 || (e.fillStyle = n % 2 ? o.line : o.panel, e.fillRect(i, 26, Math.max(l - 1, 1), 16), l > 46 && (e.fillStyle = o.text, e.fillText(`step ${n}`, Math.max(i, 0) + 5, 34)));
 	}
 }
-function cn(e, t, n, r, i, a) {
-	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = $t[d.side], p = un(d, s.begin);
+function pn(e, t, n, r, i, a) {
+	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = an[d.side], p = hn(d, s.begin);
 	e.save(), e.beginPath(), e.rect(0, i, t, f), e.clip();
 	for (let r = p; r < d.start.length; r++) {
 		let o = (d.start[r] - s.begin) * a;
@@ -2195,19 +2230,19 @@ function cn(e, t, n, r, i, a) {
 		let l = Math.max(d.duration[r] * a, .6);
 		if (o + l < 0) continue;
 		let u = d.count[r] > 1 ? Math.max(f * d.cover[r], 3) : f;
-		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = tn(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = n.look.dark && d.side === "device" ? "#fff" : "#16191d", ln(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
+		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = sn(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = n.look.dark && d.side === "device" ? "#fff" : "#16191d", mn(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
 	}
 	if (e.restore(), l && l.lane === r) {
 		let t = (d.start[l.place] - s.begin) * a;
 		e.strokeStyle = u.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(d.duration[l.place] * a, 2) + 2, f + 2);
 	}
 }
-function ln(e, t, n, r, i, a, o) {
+function mn(e, t, n, r, i, a, o) {
 	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d;
 	for (; f && e.measureText(f).width > o;) f = f.slice(0, -1);
 	f.length < d.length && (f = f.length > 3 ? `${f.slice(0, -1)}…` : ""), f && e.fillText(f, i, a);
 }
-function un(e, t) {
+function hn(e, t) {
 	if (e.count.length && e.count[0] > 1) return 0;
 	let [n, r] = [0, e.start.length];
 	for (; n < r;) {
@@ -2216,8 +2251,8 @@ function un(e, t) {
 	}
 	return n;
 }
-function dn(e, t, n, r, i) {
-	let { tops: a } = en(e, t), o = a.findIndex((n, i) => r >= n && r <= n + $t[e.lanes[t[i]].side]);
+function gn(e, t, n, r, i) {
+	let { tops: a } = on(e, t), o = a.findIndex((n, i) => r >= n && r <= n + an[e.lanes[t[i]].side]);
 	if (o < 0) return null;
 	let s = t[o], c = e.lanes[s];
 	for (let e = c.start.length - 1; e >= 0; e--) {
@@ -2229,7 +2264,7 @@ function dn(e, t, n, r, i) {
 	}
 	return null;
 }
-function fn(e, t, n) {
+function _n(e, t, n) {
 	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${G(a)}, from ${G(i)} on`;
 	if (t.count[n] > 1) {
 		let i = t.side === "host" ? r : e.operations[t.key[n]]?.[0] ?? "";
@@ -2243,9 +2278,9 @@ function fn(e, t, n) {
 	];
 }
 // src/timeline/stretch.ts
-var pn = 100;
-function mn(e, t) {
-	let n = Math.min(Math.max(e.end - e.begin, Math.min(pn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
+var vn = 100;
+function yn(e, t) {
+	let n = Math.min(Math.max(e.end - e.begin, Math.min(vn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
 	return {
 		begin: r,
 		end: r + n
@@ -2258,7 +2293,7 @@ function Q(e, t, n) {
 		end: i + (1 - n) * r * t
 	};
 }
-function hn(e, t) {
+function bn(e, t) {
 	let n = t * (e.end - e.begin);
 	return {
 		begin: e.begin + n,
@@ -2266,28 +2301,28 @@ function hn(e, t) {
 	};
 }
 // src/views/Timeline.tsx
-var gn = 90, _n = 2400, vn = 150;
-function yn({ page: e, report: t, asked: n }) {
-	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), p = B(null), m = s && !(s instanceof Z) ? s.wall : t.window.wall_ns, h = V(() => mn({
+var xn = 90, Sn = 2400, Cn = 150;
+function wn({ page: e, report: t, asked: n }) {
+	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), p = B(null), m = s && !(s instanceof Z) ? s.wall : t.window.wall_ns, h = V(() => yn({
 		begin: i.begin ?? 0,
 		end: i.end ?? m
 	}, m), [
 		i.begin,
 		i.end,
 		m
-	]), g = H((e) => {
-		let { begin: t, end: n } = mn(e, m), r = t <= 0 && n >= m;
+	]), g = V(() => new He(ot(t, !1).map((e) => e.path)), [t]), _ = H((e) => {
+		let { begin: t, end: n } = yn(e, m), r = t <= 0 && n >= m;
 		a({
 			begin: r ? null : t,
 			end: r ? null : n
 		});
 	}, [a, m]);
 	xe(() => {
-		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - vn, 0)));
+		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Cn, 0)));
 		return p.current && e.observe(p.current), () => e.disconnect();
 	}, []), z(() => {
 		if (!l) return;
-		let e = !1, t = () => r.timeline(n, h.begin, h.end, Math.min(l, _n)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), i = window.setTimeout(() => void t(), s ? gn : 0);
+		let e = !1, t = () => r.timeline(n, h.begin, h.end, Math.min(l, Sn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), i = window.setTimeout(() => void t(), s ? xn : 0);
 		return () => {
 			e = !0, window.clearTimeout(i);
 		};
@@ -2298,12 +2333,12 @@ function yn({ page: e, report: t, asked: n }) {
 		h.end,
 		l
 	]);
-	let _ = async () => {
+	let v = async () => {
 		if (!d.trim()) return;
 		let e = await r.find(n, d.trim(), (h.begin + h.end) / 2);
 		if (!e) return;
 		let t = Math.min(h.end - h.begin, Math.max((e.end - e.start) * 20, m / 1e5)), i = (e.start + e.end) / 2;
-		g({
+		_({
 			begin: i - t / 2,
 			end: i + t / 2
 		});
@@ -2326,17 +2361,17 @@ function yn({ page: e, report: t, asked: n }) {
 						children: [
 							/* @__PURE__ */ U("button", {
 								type: "button",
-								onClick: () => g(Q(h, .5, .5)),
+								onClick: () => _(Q(h, .5, .5)),
 								children: "Zoom in"
 							}),
 							/* @__PURE__ */ U("button", {
 								type: "button",
-								onClick: () => g(Q(h, 2, .5)),
+								onClick: () => _(Q(h, 2, .5)),
 								children: "Zoom out"
 							}),
 							/* @__PURE__ */ U("button", {
 								type: "button",
-								onClick: () => g({
+								onClick: () => _({
 									begin: 0,
 									end: m
 								}),
@@ -2348,7 +2383,7 @@ function yn({ page: e, report: t, asked: n }) {
 						class: "search",
 						role: "search",
 						onSubmit: (e) => {
-							e.preventDefault(), _();
+							e.preventDefault(), v();
 						},
 						children: [/* @__PURE__ */ U("input", {
 							type: "search",
@@ -2399,86 +2434,87 @@ function yn({ page: e, report: t, asked: n }) {
 						class: "note",
 						children: "Opening the timeline…"
 					}),
-					s && !(s instanceof Z) && l > 0 && /* @__PURE__ */ U(bn, {
+					s && !(s instanceof Z) && l > 0 && /* @__PURE__ */ U(Tn, {
 						data: s,
+						colors: g,
 						width: l,
 						stretch: h,
 						dark: o,
 						search: d.trim().toLowerCase(),
-						onShow: g
+						onShow: _
 					})
 				]
 			})
 		]
 	});
 }
-function bn({ data: e, width: t, stretch: n, dark: r, search: i, onShow: a }) {
-	let o = B(null), [s, c] = R(null), l = B(null), u = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), { tops: d, height: f } = V(() => en(e, u), [e, u]), p = V(() => xn(u.map((t) => e.lanes[t])), [e, u]), m = V(() => new Be(e.operations.map(([e]) => e)), [e]), h = V(() => i ? Sn(e, i) : null, [e, i]);
+function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
+	let s = B(null), [c, l] = R(null), u = B(null), d = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), { tops: f, height: p } = V(() => on(e, d), [e, d]), m = V(() => En(d.map((t) => e.lanes[t])), [e, d]), h = V(() => a ? kn(e, a) : null, [e, a]);
 	xe(() => {
-		let i = o.current, a = requestAnimationFrame(() => {
-			let a = window.devicePixelRatio || 1;
-			(i.width !== t * a || i.height !== f * a) && (i.width = t * a, i.height = f * a);
-			let o = i.getContext("2d");
-			o.setTransform(a, 0, 0, a, 0, 0), nn(o, t, f, {
+		let a = s.current, o = requestAnimationFrame(() => {
+			let o = window.devicePixelRatio || 1;
+			(a.width !== n * o || a.height !== p * o) && (a.width = n * o, a.height = p * o);
+			let s = a.getContext("2d");
+			s.setTransform(o, 0, 0, o, 0, 0), cn(s, n, p, {
 				data: e,
-				lanes: u,
-				stretch: n,
-				colors: m,
-				look: Cn(r),
+				lanes: d,
+				stretch: r,
+				colors: t,
+				look: An(i),
 				matches: h,
-				cursor: s
+				cursor: c
 			});
 		});
-		return () => cancelAnimationFrame(a);
+		return () => cancelAnimationFrame(o);
 	}, [
 		e,
-		u,
-		t,
-		f,
+		d,
 		n,
+		p,
 		r,
-		m,
+		i,
+		t,
 		h,
-		s
+		c
 	]);
 	let g = B({
-		stretch: n,
-		onShow: a
+		stretch: r,
+		onShow: o
 	});
 	g.current = {
-		stretch: n,
-		onShow: a
+		stretch: r,
+		onShow: o
 	}, z(() => {
-		let e = o.current, t = (t) => {
+		let e = s.current, t = (t) => {
 			let { stretch: n, onShow: r } = g.current;
 			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
-			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(hn(n, (t.deltaX || t.deltaY) / e.clientWidth));
+			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(bn(n, (t.deltaX || t.deltaY) / e.clientWidth));
 			else return;
 			t.preventDefault();
 		};
 		return e.addEventListener("wheel", t, { passive: !1 }), () => e.removeEventListener("wheel", t);
 	}, []);
-	let _ = (r) => {
-		if (l.current) {
-			let e = (l.current.x - r.offsetX) / t;
-			a(hn(l.current.stretch, e));
+	let _ = (t) => {
+		if (u.current) {
+			let e = (u.current.x - t.offsetX) / n;
+			o(bn(u.current.stretch, e));
 			return;
 		}
-		let i = (n.end - n.begin) / t, o = dn(e, u, n.begin + r.offsetX * i, r.offsetY, i);
-		c(o && {
-			...o,
-			x: r.offsetX,
-			y: r.offsetY
+		let i = (r.end - r.begin) / n, a = gn(e, d, r.begin + t.offsetX * i, t.offsetY, i);
+		l(a && {
+			...a,
+			x: t.offsetX,
+			y: t.offsetY
 		});
 	}, v = (t) => {
-		let r = {
-			ArrowLeft: () => hn(n, -.2),
-			ArrowRight: () => hn(n, .2),
-			"+": () => Q(n, .5, .5),
-			"=": () => Q(n, .5, .5),
-			ArrowUp: () => Q(n, .5, .5),
-			"-": () => Q(n, 2, .5),
-			ArrowDown: () => Q(n, 2, .5),
+		let n = {
+			ArrowLeft: () => bn(r, -.2),
+			ArrowRight: () => bn(r, .2),
+			"+": () => Q(r, .5, .5),
+			"=": () => Q(r, .5, .5),
+			ArrowUp: () => Q(r, .5, .5),
+			"-": () => Q(r, 2, .5),
+			ArrowDown: () => Q(r, 2, .5),
 			0: () => ({
 				begin: 0,
 				end: e.wall
@@ -2488,65 +2524,79 @@ function bn({ data: e, width: t, stretch: n, dark: r, search: i, onShow: a }) {
 				end: e.wall
 			})
 		}[t.key];
-		!r || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), a(r()));
-	}, b = [...new Set(e.lanes.flatMap((e) => e.side === "host" ? e.key : []))];
+		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
+	}, b = e.lanes.flatMap((e) => e.side === "host" ? e.key : []), x = On(e, d);
 	return /* @__PURE__ */ U(y, { children: [
 		/* @__PURE__ */ U("div", {
 			class: "canvas",
-			style: { height: `${f}px` },
+			style: { height: `${p}px` },
 			children: [
 				/* @__PURE__ */ U("canvas", {
-					ref: o,
+					ref: s,
 					tabIndex: 0,
 					role: "img",
 					style: {
-						width: `${t}px`,
-						height: `${f}px`
+						width: `${n}px`,
+						height: `${p}px`
 					},
 					"aria-label": "Timeline. Left and right move, plus and minus zoom, 0 shows all.",
 					onPointerDown: (e) => {
-						l.current = {
+						u.current = {
 							x: e.offsetX,
-							stretch: n
+							stretch: r
 						}, e.currentTarget.setPointerCapture(e.pointerId);
 					},
-					onPointerUp: () => l.current = null,
+					onPointerUp: () => u.current = null,
 					onPointerMove: _,
-					onPointerLeave: () => !l.current && c(null),
+					onPointerLeave: () => !u.current && l(null),
 					onKeyDown: v,
-					onDblClick: (e) => a(Q(n, .25, e.offsetX / t))
+					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
 				}),
-				u.map((t, n) => /* @__PURE__ */ U("span", {
+				d.map((t, n) => /* @__PURE__ */ U("span", {
 					class: "lane",
 					title: e.lanes[t].name,
 					style: {
-						top: `${d[n]}px`,
-						lineHeight: `${$t[e.lanes[t].side]}px`
+						top: `${f[n]}px`,
+						lineHeight: `${an[e.lanes[t].side]}px`
 					},
-					children: p[n]
+					children: m[n]
 				}, t)),
-				s && e.lanes[s.lane]?.start[s.place] !== void 0 && /* @__PURE__ */ U("div", {
+				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ U("div", {
 					class: "tip",
 					style: {
-						left: `${vn + Math.min(s.x + 14, Math.max(t - 380, 0))}px`,
-						top: `${s.y + 16}px`
+						left: `${Cn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
+						top: `${c.y + 16}px`
 					},
-					children: [fn(e, e.lanes[s.lane], s.place).map((e, t) => /* @__PURE__ */ U("div", {
+					children: [_n(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ U("div", {
 						class: t ? "" : "strong",
 						children: e
 					}, t)), /* @__PURE__ */ U("div", {
 						class: "faint",
-						children: e.lanes[s.lane].name
+						children: e.lanes[c.lane].name
 					})]
 				})
 			]
 		}),
-		/* @__PURE__ */ U("ul", {
-			class: "legend",
-			children: b.map((t) => {
-				let n = e.categories[t] ?? "";
-				return /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: Re(n, r) } }), Fe[n] ?? n] }, t);
-			})
+		/* @__PURE__ */ U("div", {
+			class: "legends",
+			children: [
+				/* @__PURE__ */ U("span", {
+					class: "faint",
+					children: "threads"
+				}),
+				/* @__PURE__ */ U(yt, {
+					keys: Le(b.map((t) => e.categories[t] ?? "")),
+					dark: i
+				}),
+				/* @__PURE__ */ U("span", {
+					class: "faint",
+					children: "devices"
+				}),
+				/* @__PURE__ */ U("ul", {
+					class: "legend",
+					children: x.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: t.of(e, null, i) } }), Ye(e, 40)] }, e))
+				})
+			]
 		}),
 		/* @__PURE__ */ U("p", {
 			class: "note",
@@ -2554,21 +2604,30 @@ function bn({ data: e, width: t, stretch: n, dark: r, search: i, onShow: a }) {
 		})
 	] });
 }
-function xn(e) {
+function En(e) {
 	let t = /* @__PURE__ */ new Map();
 	return e.map((e) => {
 		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
 		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
 	});
 }
-function Sn(e, t) {
+var Dn = 12;
+function On(e, t) {
+	let n = /* @__PURE__ */ new Set();
+	for (let r of t) {
+		let t = e.lanes[r];
+		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
+	}
+	return [...n].slice(0, Dn);
+}
+function kn(e, t) {
 	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
 	return (r, i) => {
 		let a = e.labels[r.label[i]];
 		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
 	};
 }
-function Cn(e) {
+function An(e) {
 	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
 	return {
 		dark: e,
@@ -2580,13 +2639,13 @@ function Cn(e) {
 	};
 }
 // src/state.ts
-var wn = [
+var jn = [
 	"overview",
 	"operations",
 	"timeline",
 	"programs",
 	"overhead"
-], Tn = [
+], Mn = [
 	"auto",
 	"operation",
 	"scope",
@@ -2602,17 +2661,17 @@ var wn = [
 	filter: "",
 	begin: null,
 	end: null
-}, En = "rlscope", Dn = `p.${En}.`;
-function On(e) {
-	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(Dn + e), r = (e) => {
+}, Nn = "rlscope", Pn = `p.${Nn}.`;
+function Fn(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(Pn + e), r = (e) => {
 		let t = n(e), r = t === null ? NaN : Number(t);
 		return Number.isFinite(r) ? r : null;
 	}, i = n("view"), a = n("group");
 	return {
 		run: n("run"),
 		name: n("name"),
-		view: i && wn.includes(i) ? i : $.view,
-		group: a && Tn.includes(a) ? a : $.group,
+		view: i && jn.includes(i) ? i : $.view,
+		group: a && Mn.includes(a) ? a : $.group,
 		corrected: n("figures") !== "raw",
 		operation: n("operation"),
 		sort: n("sort") ?? $.sort,
@@ -2621,53 +2680,53 @@ function On(e) {
 		end: r("end")
 	};
 }
-function kn(e) {
+function In(e) {
 	let t = [], n = (e, n, r = null) => {
-		n !== null && n !== r && t.push([Dn + e, String(n)]);
+		n !== null && n !== r && t.push([Pn + e, String(n)]);
 	};
 	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
 }
-function An() {
+function Ln() {
 	try {
 		if (window.parent !== window && window.parent.location.href) return window.parent;
 	} catch {}
 	return window;
 }
-function jn() {
-	return On(An().location.hash);
+function Rn() {
+	return Fn(Ln().location.hash);
 }
-function Mn(e) {
-	let t = An(), n = kn(e), r = t !== window;
+function zn(e) {
+	let t = Ln(), n = In(e), r = t !== window;
 	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
-	let i = r ? `#${En}${n && `&${n}`}` : n && `#${n}`;
+	let i = r ? `#${Nn}${n && `&${n}`}` : n && `#${n}`;
 	if (t.location.hash !== i) try {
 		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
 	} catch {}
 }
 // src/components/Toolbar.tsx
-var Nn = {
+var Bn = {
 	overview: "Overview",
 	operations: "Operations",
 	timeline: "Timeline",
 	programs: "Programs",
 	overhead: "Overhead"
-}, Pn = {
+}, Vn = {
 	auto: "best known",
 	operation: "operation",
 	scope: "named scope",
 	function: "function"
 };
-function Fn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
-	let { state: a, change: o, source: s } = e, c = r !== null && Xe(r), l = c && a.corrected;
+function Hn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+	let { state: a, change: o, source: s } = e, c = r !== null && et(r), l = c && a.corrected;
 	return /* @__PURE__ */ U("header", {
 		class: "toolbar",
 		children: [/* @__PURE__ */ U("nav", {
 			"aria-label": "Views",
-			children: wn.map((e) => /* @__PURE__ */ U("button", {
+			children: jn.map((e) => /* @__PURE__ */ U("button", {
 				type: "button",
 				"aria-current": e === a.view ? "page" : void 0,
 				onClick: () => o({ view: e }),
-				children: Nn[e]
+				children: Bn[e]
 			}, e))
 		}), /* @__PURE__ */ U("div", {
 			class: "choices",
@@ -2689,7 +2748,7 @@ function Fn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 					},
 					children: n.recordings.map((e) => /* @__PURE__ */ U("option", {
 						value: `${e.run}\n${e.name}`,
-						children: In(e)
+						children: Un(e)
 					}, `${e.run}|${e.name}`))
 				})] }),
 				!s.embedded && /* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Names from" }), /* @__PURE__ */ U("select", {
@@ -2698,9 +2757,9 @@ function Fn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 						group: e.currentTarget.value,
 						operation: null
 					}),
-					children: Tn.map((e) => /* @__PURE__ */ U("option", {
+					children: Mn.map((e) => /* @__PURE__ */ U("option", {
 						value: e,
-						children: Pn[e]
+						children: Vn[e]
 					}, e))
 				})] }),
 				/* @__PURE__ */ U("div", {
@@ -2731,20 +2790,20 @@ function Fn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 		})]
 	});
 }
-function In(e) {
+function Un(e) {
 	let t = e.run === "." ? "" : `${e.run} · `, n = e.windows > 1 ? `${e.windows} windows, ` : "";
-	return `${t}${e.name} (${n}${Ue(e.bytes)})`;
+	return `${t}${e.name} (${n}${Ge(e.bytes)})`;
 }
 // src/useReport.ts
-var Ln = 300;
-function Rn(e, t, n) {
+var Wn = 300;
+function Gn(e, t, n) {
 	let [r, i] = R(null), [a, o] = R(0);
 	return z(() => {
 		let [n, r] = [!1, 0], o = async (a) => {
 			try {
 				let s = await e.report(t, a);
 				if (n) return;
-				i(s), lt(s) && (r = window.setTimeout(() => void o(!1), Ln));
+				i(s), pt(s) && (r = window.setTimeout(() => void o(!1), Wn));
 			} catch (e) {
 				n || i(e instanceof Z ? e : new Z(String(e), ""));
 			}
@@ -2760,43 +2819,43 @@ function Rn(e, t, n) {
 	]), [r, H(() => o((e) => e + 1), [])];
 }
 // src/theme.ts
-function zn() {
+function Kn() {
 	try {
 		return window.parent === window ? null : window.parent.document.body;
 	} catch {
 		return null;
 	}
 }
-var Bn = () => window.matchMedia("(prefers-color-scheme: dark)");
-function Vn() {
-	let e = zn();
-	return e ? e.classList.contains("dark-mode") : Bn().matches;
+var qn = () => window.matchMedia("(prefers-color-scheme: dark)");
+function Jn() {
+	let e = Kn();
+	return e ? e.classList.contains("dark-mode") : qn().matches;
 }
-function Hn() {
-	let [e, t] = R(Vn);
+function Yn() {
+	let [e, t] = R(Jn);
 	return z(() => {
-		let e = () => t(Vn()), n = zn(), r = new MutationObserver(e);
+		let e = () => t(Jn()), n = Kn(), r = new MutationObserver(e);
 		return n && r.observe(n, {
 			attributes: !0,
 			attributeFilter: ["class"]
-		}), Bn().addEventListener("change", e), () => {
-			r.disconnect(), Bn().removeEventListener("change", e);
+		}), qn().addEventListener("change", e), () => {
+			r.disconnect(), qn().removeEventListener("change", e);
 		};
 	}, []), z(() => {
 		document.documentElement.classList.toggle("dark", e);
 	}, [e]), e;
 }
 // src/App.tsx
-function Un({ source: e }) {
-	let t = Hn(), [n, r] = R(jn), [i, a] = R(null), o = H((e) => r((t) => ({
+function Xn({ source: e }) {
+	let t = Yn(), [n, r] = R(Rn), [i, a] = R(null), o = H((e) => r((t) => ({
 		...t,
 		...e
 	})), []);
-	z(() => Mn(n), [n]), z(() => {
-		let e = () => r(jn());
+	z(() => zn(n), [n]), z(() => {
+		let e = () => r(Rn());
 		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
 	}, []);
-	let s = Wn(e, a), c = i && !(i instanceof Z) ? i.recordings : [], l = c.find((e) => e.run === n.run && e.name === n.name) ?? c[0] ?? null, u = {
+	let s = Zn(e, a), c = i && !(i instanceof Z) ? i.recordings : [], l = c.find((e) => e.run === n.run && e.name === n.name) ?? c[0] ?? null, u = {
 		source: e,
 		state: n,
 		dark: t,
@@ -2814,19 +2873,19 @@ function Un({ source: e }) {
 			action: "Try again",
 			onAction: s
 		})
-	}) : l ? /* @__PURE__ */ U(Kn, {
+	}) : l ? /* @__PURE__ */ U($n, {
 		page: u,
 		chosen: l,
 		listing: i
 	}, `${l.run}|${l.name}`) : /* @__PURE__ */ U("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(Pe, {
+		children: /* @__PURE__ */ U(Fe, {
 			listing: i,
 			onRefresh: s
 		})
 	});
 }
-function Wn(e, t) {
+function Zn(e, t) {
 	let n = B(0), r = H(async (i) => {
 		window.clearTimeout(n.current);
 		try {
@@ -2838,18 +2897,18 @@ function Wn(e, t) {
 	}, [e, t]);
 	return z(() => {
 		r(!1);
-		let e = Gn();
+		let e = Qn();
 		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
 	}, [r]), H(() => void r(!0), [r]);
 }
-function Gn() {
+function Qn() {
 	try {
 		return window.frameElement;
 	} catch {
 		return null;
 	}
 }
-function Kn({ page: e, chosen: t, listing: n }) {
+function $n({ page: e, chosen: t, listing: n }) {
 	let { source: r, state: i } = e, a = V(() => ({
 		run: t.run,
 		name: t.name,
@@ -2858,18 +2917,18 @@ function Kn({ page: e, chosen: t, listing: n }) {
 		t.run,
 		t.name,
 		i.group
-	]), [o, s] = Rn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
+	]), [o, s] = Gn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
 	z(() => {
 		r.traceViewer(a).then(l);
 	}, [r, a]);
-	let u = o && !(o instanceof Z) && !lt(o) ? o : null, d = i.corrected && u !== null && Xe(u), f = {
+	let u = o && !(o instanceof Z) && !pt(o) ? o : null, d = i.corrected && u !== null && et(u), f = {
 		...e,
 		state: {
 			...i,
 			corrected: d
 		}
 	};
-	return /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(Fn, {
+	return /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(Hn, {
 		page: e,
 		chosen: t,
 		listing: n,
@@ -2881,43 +2940,44 @@ function Kn({ page: e, chosen: t, listing: n }) {
 		children: [
 			o === null && /* @__PURE__ */ U(W, { title: "Opening the recording…" }),
 			o instanceof Z && /* @__PURE__ */ U(W, {
-				title: `This recording cannot be shown: ${o.message}`,
+				title: "This recording cannot be shown",
 				kind: "bad",
 				hint: o.hint,
 				action: "Try again",
-				onAction: s
+				onAction: s,
+				children: /* @__PURE__ */ U("p", { children: o.message })
 			}),
-			o && !(o instanceof Z) && lt(o) && /* @__PURE__ */ U(Me, { progress: o }),
-			u && i.view === "overview" && /* @__PURE__ */ U(Bt, {
+			o && !(o instanceof Z) && pt(o) && /* @__PURE__ */ U(Me, { progress: o }),
+			u && i.view === "overview" && /* @__PURE__ */ U(Wt, {
 				page: f,
 				report: u
 			}),
-			u && i.view === "operations" && /* @__PURE__ */ U(Et, {
+			u && i.view === "operations" && /* @__PURE__ */ U(At, {
 				page: f,
 				report: u,
 				asked: a
 			}),
-			u && i.view === "timeline" && /* @__PURE__ */ U(yn, {
+			u && i.view === "timeline" && /* @__PURE__ */ U(wn, {
 				page: f,
 				report: u,
 				asked: a
 			}),
-			u && i.view === "programs" && /* @__PURE__ */ U(Zt, {
+			u && i.view === "programs" && /* @__PURE__ */ U(tn, {
 				page: f,
 				report: u
 			}),
-			u && i.view === "overhead" && /* @__PURE__ */ U(Pt, { report: u })
+			u && i.view === "overhead" && /* @__PURE__ */ U(Rt, { report: u })
 		]
 	})] });
 }
 // src/style.css?inline
-var qn = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:1900px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:100ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:340px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(140px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:22px;font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;color:#10141a;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.dark .icicle button{color:#fff}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,560px);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+var er = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:340px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;color:#10141a;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.dark .icicle button{color:#fff}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
 // src/main.tsx
-function Jn() {
+function tr() {
 	let e = document.createElement("style");
-	e.textContent = qn, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	e.textContent = er, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
 	let t = document.createElement("div");
-	t.id = "rlscope", document.body.append(t), P(/* @__PURE__ */ U(Un, { source: pt() }), t);
+	t.id = "rlscope", document.body.append(t), P(/* @__PURE__ */ U(Xn, { source: _t() }), t);
 }
-document.getElementById("rlscope-data") && Jn();
-export { Jn as render };
+document.getElementById("rlscope-data") && tr();
+export { tr as render };

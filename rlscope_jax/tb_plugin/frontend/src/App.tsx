@@ -107,9 +107,10 @@ function Chosen({ page, chosen, listing }: { page: Page; chosen: Recording; list
         {answer === null && <Message title="Opening the recording…" />}
         {answer instanceof Refused && (
           <Message
-            title={`This recording cannot be shown: ${answer.message}`}
-            kind="bad" hint={answer.hint} action="Try again" onAction={again}
-          />
+            title="This recording cannot be shown" kind="bad" hint={answer.hint} action="Try again" onAction={again}
+          >
+            <p>{answer.message}</p>
+          </Message>
         )}
         {answer && !(answer instanceof Refused) && isProgress(answer) && <Reading progress={answer} />}
         {report && state.view === "overview" && <Overview page={shown} report={report} />}

@@ -15,6 +15,13 @@ export const CELL_NAMES: Record<string, string> = {
   idle: "idle",
 };
 
+/** Cells in the order they are stacked, each once. */
+export function inOrder(keys: Iterable<string>): string[] {
+  const known = Object.keys(CELL_NAMES);
+  const place = (key: string) => (known.includes(key) ? known.indexOf(key) : known.length);
+  return [...new Set(keys)].sort((a, b) => place(a) - place(b));
+}
+
 const LIGHT: Record<string, string> = {
   device_only: "#2f6fd0",
   overlap: "#1f9e9a",
@@ -77,7 +84,7 @@ export class OperationColors {
     let shade = 0;
     if (inner !== path) for (const letter of inner) shade = (shade * 31 + letter.charCodeAt(0)) % 997;
     const step = (shade % 5) * 4.5;
-    const saturation = direction === "backward" ? 38 : 58;
+    const saturation = (direction === "backward" ? 38 : 58) - (dark ? 14 : 0);
     return `hsl(${this.hueOf(path)} ${saturation}% ${(dark ? 40 : 62) + step}%)`;
   }
 }

@@ -21,6 +21,7 @@ export function unitOf(ns: number): Unit {
 /** A time with its unit: "12.3 ms"; three digits tell enough. */
 export function duration(ns: number | null): string {
   if (ns === null) return "not known";
+  if (ns === 0) return "0";
   const [scale, name] = UNITS.find(([scale]) => Math.abs(ns) >= scale) ?? UNITS[3]!;
   return `${digits(ns / scale)} ${name}`;
 }
@@ -57,4 +58,20 @@ function digits(value: number): string {
 
 function grouped(value: number, decimals: number): string {
   return value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+}
+
+export function plural(number: number, word: string): string {
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+}
+
+/** A path of at most `room` characters: its ends tell operations apart, so names in the middle go first. */
+export function shortPath(path: string, room: number): string {
+  if (path.length <= room) return path;
+  const names = path.split("/");
+  const [first, last] = [names[0]!, names.at(-1)!];
+  for (let kept = names.length - 2; kept >= 1; kept--) {
+    const shown = [first, "…", ...names.slice(-kept)].join("/");
+    if (shown.length <= room) return shown;
+  }
+  return names.length > 1 && last.length + 2 <= room ? `…/${last}` : `${path.slice(0, room - 12)}…${path.slice(-11)}`;
 }

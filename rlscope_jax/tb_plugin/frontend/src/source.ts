@@ -158,8 +158,8 @@ async function get<T>(route: string, query: object): Promise<T> {
   } catch {
     throw new Refused(`TensorBoard answered with status ${response.status} and no data.`, "Its log says more.");
   }
-  if (response.ok) return content as T;
   const error = (content as { error?: { message?: string; hint?: string } }).error;
+  if (response.ok && !error) return content as T;
   throw new Refused(error?.message ?? `TensorBoard answered with status ${response.status}.`, error?.hint ?? "");
 }
 

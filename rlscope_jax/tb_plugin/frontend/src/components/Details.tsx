@@ -130,7 +130,8 @@ function OpTable({ page, asked, node }: { page: Page; asked: Asked; node: Node }
 }
 
 function OpRow({ op, whole }: { op: Op; whole: number }) {
-  const source = op.source.at(-1);
+  // The user's own line tells more than the library's that it called.
+  const source = op.source.findLast((frame) => !/site-packages|dist-packages|lib\/python/.test(frame.file)) ?? op.source.at(-1);
   return (
     <tr>
       <td>

@@ -14,8 +14,8 @@ export function Message({ title, kind = "plain", hint, action, onAction, childre
   return (
     <section class={`message ${kind}`} role={kind === "bad" ? "alert" : "status"}>
       <h1>{title}</h1>
-      {hint && <p>{hint}</p>}
       {children}
+      {hint && <p>{hint}</p>}
       {action && <button type="button" class="action" onClick={onAction}>{action}</button>}
     </section>
   );
@@ -28,11 +28,13 @@ export function Reading({ progress }: { progress: Progress }) {
   const before = progress.ahead > 1 ? `after ${progress.ahead - 1} others` : "as soon as another one is done";
   return (
     <Message title={waits ? `This recording is read ${before}` : "Reading the recording"}>
-      <progress aria-label="Reading" max={100} value={waits ? 0 : percent} />
-      <p>
-        {waits ? "Waiting" : progress.stage === "writing" ? "Adding up" : `${percent} % decoded`}. It is kept, so the
-        next time it opens at once.
-      </p>
+      <progress aria-label="Reading" max={100} value={waits || !percent ? undefined : percent} />
+      <p>{waits ? "Waiting" : doing(progress)}. What is read is kept: the next time it opens at once.</p>
     </Message>
   );
+}
+
+function doing({ stage, progress }: Progress): string {
+  if (stage === "writing") return "Adding up";
+  return stage === "starting" ? "Starting" : `${Math.round(100 * progress)} % decoded`;
 }

@@ -6,7 +6,7 @@ import type { LaneData, TimelineData } from "../source";
 
 export const RULER = 26;
 export const STEPS = 20;
-export const LANE = { host: 30, device: 22 };
+export const LANE = { host: 34, device: 30 };
 export const GAP = 6;
 
 export interface Stretch {

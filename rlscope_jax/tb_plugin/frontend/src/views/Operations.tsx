@@ -99,6 +99,7 @@ export function Operations({ page, report, asked }: { page: Page; report: Report
 export function visible(roots: Node[], sort: string, filter: string, closed: Set<string>): Node[] {
   const read = sort === "name" ? null : (COLUMNS.find((column) => column.key === sort) ?? COLUMNS[0]!).read;
   const wanted = filter.trim().toLowerCase();
+  const some = (node: Node): boolean => COLUMNS.some((column) => column.read(node) > 0) || node.children.some(some);
   const matches = (node: Node): boolean => node.path.toLowerCase().includes(wanted) || node.children.some(matches);
   // Sorted by a total, or by a name, a parent stands by its own; else by the best it holds.
   const best = (node: Node): number => Math.max(read!(node), ...node.children.map(best));
@@ -108,7 +109,7 @@ export function visible(roots: Node[], sort: string, filter: string, closed: Set
     (read ? best(b) - best(a) : a.name.localeCompare(b.name));
   const walk = (nodes: Node[]): Node[] =>
     nodes
-      .filter((node) => !wanted || matches(node))
+      .filter((node) => some(node) && (!wanted || matches(node)))
       .sort(order)
       .flatMap((node) => [node, ...(closed.has(node.key) && !wanted ? [] : walk([...node.children]))]);
   return walk([...roots]);

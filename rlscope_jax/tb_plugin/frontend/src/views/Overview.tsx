@@ -1,6 +1,7 @@
 import type { Page } from "../App";
+import { inOrder } from "../colors";
 import { Legend, StackedBar } from "../components/StackedBar";
-import { duration, percent } from "../format";
+import { duration, percent, plural, shortPath } from "../format";
 import { bars, choose, intervalOf, isCorrected, nodeKey, segments, type Chosen } from "../model";
 import type { Finding, Report } from "../report";
 
@@ -47,7 +48,7 @@ function Headline({ report, corrected }: { report: Report; corrected: boolean })
     <section class="tiles" aria-label="Headline figures">
       <Tile
         title="window" id="wall" main={duration(wall.value)} chosen={{ ...wall, value: null }}
-        detail={median ? `${window.steps} steps of ${duration(median.value)}` : "no steps marked"}
+        detail={median ? `${plural(window.steps, "step")} of ${duration(median.value)}` : "no steps marked"}
       />
       {share("device_busy")}
       {share("host_only")}
@@ -94,7 +95,7 @@ function Bars({ page, report }: { page: Page; report: Report }) {
   }));
   const widest = Math.max(1, ...found.map((bar) => Math.max(bar.wall, bar.interval?.[1] ?? 0)));
   const whole = found.reduce((total, bar) => total + bar.wall, 0);
-  const keys = [...new Set(found.flatMap((bar) => bar.cells.map((cell) => cell.key)))];
+  const keys = inOrder(found.flatMap((bar) => bar.cells.map((cell) => cell.key)));
   return (
     <section aria-labelledby="bars-title">
       <h2 id="bars-title">Where the window went</h2>
@@ -135,10 +136,11 @@ function Bars({ page, report }: { page: Page; report: Report }) {
   );
 }
 
-/** A path whose last name stands out. */
-export function PathName({ path }: { path: string }) {
-  const cut = path.startsWith("(") ? -1 : path.lastIndexOf("/");
-  return <>{cut >= 0 && <span class="faint">{path.slice(0, cut + 1)}</span>}{path.slice(cut + 1)}</>;
+/** A path whose last name stands out; what has no room is left out of its middle. */
+function PathName({ path }: { path: string }) {
+  const shown = shortPath(path, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32))));
+  const cut = path.startsWith("(") ? -1 : shown.lastIndexOf("/");
+  return <>{cut >= 0 && <span class="faint">{shown.slice(0, cut + 1)}</span>}{shown.slice(cut + 1)}</>;
 }
 
 const MOST_FINDINGS = 5;
@@ -168,7 +170,7 @@ function Findings({ page, findings }: { page: Page; findings: Finding[] }) {
                 )}
                 {finding.program && <span>{finding.program}</span>}
                 {Object.entries(finding.evidence ?? {}).map(([name, known]) => (
-                  <span key={name}>{name.replaceAll("_", " ")}: {evidence(name, known)}</span>
+                  <span key={name}>{name.replace(/_ns$/, "").replaceAll("_", " ")}: {evidence(name, known)}</span>
                 ))}
               </p>
             </div>

@@ -11,8 +11,7 @@ export function Programs({ page, report }: { page: Page; report: Report }) {
   const unit = unitOf(Math.max(0, ...programs.map((program) => Math.max(device(program), compile(program)))));
   const whole = programs.reduce((total, program) => total + device(program), 0);
   const versions = countBy(programs.map((program) => program.function ?? program.name));
-  const many = programs.filter((program) => (program.compiles ?? 0) > 1);
-  const twice = [...versions].filter(([, number]) => number > 1);
+  const recompiled = recompiles(programs, corrected);
   return (
     <section aria-labelledby="programs-title">
       <h2 id="programs-title">Programs</h2>
@@ -20,15 +19,10 @@ export function Programs({ page, report }: { page: Page; report: Report }) {
         A program is one compiled XLA module. It is compiled in the window when its row says so; a function with
         several programs was called with several shapes, types or static arguments.
       </p>
-      {(many.length > 0 || twice.length > 0) && (
+      {recompiled.length > 0 && (
         <div class="health degraded" role="note">
-          {twice.slice(0, 5).map(([name, number]) => (
-            <div key={name}><strong>{name} ran as {number} different programs.</strong></div>
-          ))}
-          {many.slice(0, 5).map((program) => (
-            <div key={program.program_id}>
-              <strong>{program.name} was compiled {program.compiles} times within the window ({duration(compile(program))}).</strong>
-            </div>
+          {recompiled.slice(0, 5).map(({ name, times, time }) => (
+            <div key={name}><strong>{name} was compiled {times} times within the window: {duration(time)}.</strong></div>
           ))}
         </div>
       )}
@@ -47,10 +41,11 @@ export function Programs({ page, report }: { page: Page; report: Report }) {
           <tbody>
             {programs.map((program) => {
               const name = program.function ?? program.name;
-              const recompiled = (program.compiles ?? 0) > 1 || (versions.get(name) ?? 0) > 1;
+              const again = recompiled.some((one) => one.name === name);
+              const siblings = versions.get(name) ?? 1;
               return (
-                <tr key={`${program.program_id}|${program.name}`} class={recompiled ? "warn" : ""} data-program={program.program_id}>
-                  <th scope="row">{name}{recompiled && <span class="badge">recompiled</span>}</th>
+                <tr key={`${program.program_id}|${program.name}`} class={again ? "warn" : ""} data-program={program.program_id}>
+                  <th scope="row">{name}{again ? <span class="badge">recompiled</span> : siblings > 1 && <span class="faint"> · one of {siblings}</span>}</th>
                   <td><span class="faint">{program.name} #{program.program_id}</span></td>
                   <td class="number">{count(program.compiles)}</td>
                   <td class="number">{cell(compile(program), unit)}</td>
@@ -70,6 +65,19 @@ export function Programs({ page, report }: { page: Page; report: Report }) {
       {!programs.length && <p class="note">No program ran within the window.</p>}
     </section>
   );
+}
+
+/** Functions compiled more than once within the window: of new shapes, or anew. */
+function recompiles(programs: Program[], corrected: boolean): { name: string; times: number; time: number }[] {
+  const found = new Map<string, { name: string; times: number; time: number }>();
+  for (const program of programs) {
+    const name = program.function ?? program.name;
+    const known = found.get(name) ?? { name, times: 0, time: 0 };
+    known.times += program.compiles ?? 0;
+    known.time += value(program.compile, corrected);
+    found.set(name, known);
+  }
+  return [...found.values()].filter((one) => one.times > 1).sort((a, b) => b.time - a.time);
 }
 
 function countBy(names: string[]): Map<string, number> {

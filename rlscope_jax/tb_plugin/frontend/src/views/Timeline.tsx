@@ -1,8 +1,10 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Page } from "../App";
-import { CELL_NAMES, cellColor, OperationColors } from "../colors";
+import { inOrder, OperationColors } from "../colors";
+import { Legend } from "../components/StackedBar";
 import { Message } from "../components/Message";
-import { duration } from "../format";
+import { duration, shortPath } from "../format";
+import { tree } from "../model";
 import type { Report } from "../report";
 import { Refused, type Asked, type LaneData, type TimelineData } from "../source";
 import { describe, LANE, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
@@ -22,6 +24,8 @@ export function Timeline({ page, report, asked }: { page: Page; report: Report; 
   const stretch = useMemo(
     () => clamp({ begin: state.begin ?? 0, end: state.end ?? wall }, wall), [state.begin, state.end, wall],
   );
+  // The colours that the operations have in the other views.
+  const colors = useMemo(() => new OperationColors(tree(report, false).map((node) => node.path)), [report]);
   const show = useCallback(
     (next: Stretch) => {
       const { begin, end } = clamp(next, wall);
@@ -94,7 +98,7 @@ export function Timeline({ page, report, asked }: { page: Page; report: Report; 
         {data instanceof Refused && <Message title={data.message} kind="bad" hint={data.hint} />}
         {data === null && <p class="note">Opening the timeline…</p>}
         {data && !(data instanceof Refused) && width > 0 && (
-          <Lanes data={data} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
+          <Lanes data={data} colors={colors} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
         )}
       </div>
     </section>
@@ -103,6 +107,7 @@ export function Timeline({ page, report, asked }: { page: Page; report: Report; 
 
 interface LanesProps {
   data: TimelineData;
+  colors: OperationColors;
   width: number;
   stretch: Stretch;
   dark: boolean;
@@ -110,14 +115,13 @@ interface LanesProps {
   onShow: (stretch: Stretch) => void;
 }
 
-function Lanes({ data, width, stretch, dark, search, onShow }: LanesProps) {
+function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [cursor, setCursor] = useState<{ lane: number; place: number; x: number; y: number } | null>(null);
   const grip = useRef<{ x: number; stretch: Stretch } | null>(null);
   const lanes = useMemo(() => data.lanes.flatMap((lane, number) => (lane.pieces ? [number] : [])), [data]);
   const { tops, height } = useMemo(() => layout(data, lanes), [data, lanes]);
   const names = useMemo(() => laneNames(lanes.map((number) => data.lanes[number]!)), [data, lanes]);
-  const colors = useMemo(() => new OperationColors(data.operations.map(([path]) => path)), [data]);
   const matches = useMemo(() => (search ? matcher(data, search) : null), [data, search]);
 
   useLayoutEffect(() => {
@@ -173,7 +177,8 @@ function Lanes({ data, width, stretch, dark, search, onShow }: LanesProps) {
     event.preventDefault();
     onShow(move());
   };
-  const categories = [...new Set(data.lanes.flatMap((lane) => (lane.side === "host" ? lane.key : [])))];
+  const categories = data.lanes.flatMap((lane) => (lane.side === "host" ? lane.key : []));
+  const roots = rootsShown(data, lanes);
   return (
     <>
       <div class="canvas" style={{ height: `${height}px` }}>
@@ -205,12 +210,16 @@ function Lanes({ data, width, stretch, dark, search, onShow }: LanesProps) {
           </div>
         )}
       </div>
-      <ul class="legend">
-        {categories.map((key) => {
-          const name = data.categories[key] ?? "";
-          return <li key={key}><i style={{ background: cellColor(name, dark) }} />{CELL_NAMES[name] ?? name}</li>;
-        })}
-      </ul>
+      <div class="legends">
+        <span class="faint">threads</span>
+        <Legend keys={inOrder(categories.map((key) => data.categories[key] ?? ""))} dark={dark} />
+        <span class="faint">devices</span>
+        <ul class="legend">
+          {roots.map((root) => (
+            <li key={root}><i style={{ background: colors.of(root, null, dark) }} />{shortPath(root, 40)}</li>
+          ))}
+        </ul>
+      </div>
       <p class="note">Drag to move, Ctrl with the wheel or a double click to zoom.</p>
     </>
   );
@@ -227,6 +236,18 @@ function laneNames(lanes: LaneData[]): string[] {
     seen.set(name, number);
     return number > 1 ? `${name} ${number}` : name;
   });
+}
+
+const MOST_ROOTS = 12;
+
+/** The first names of the operations on the device lanes shown. */
+function rootsShown(data: TimelineData, lanes: number[]): string[] {
+  const roots = new Set<string>();
+  for (const number of lanes) {
+    const lane = data.lanes[number]!;
+    if (lane.side === "device") for (const key of new Set(lane.key)) roots.add(data.operations[key]![0].split("/", 1)[0]!);
+  }
+  return [...roots].slice(0, MOST_ROOTS);
 }
 
 function matcher(data: TimelineData, wanted: string): (lane: LaneData, place: number) => boolean {
