@@ -273,11 +273,11 @@ function ye(e, t) {
 	return e >= n.__.length && n.__.push({}), n.__[e];
 }
 function R(e) {
-	return ue = 1, be(ke, e);
+	return ue = 1, be(Ae, e);
 }
 function be(e, t, n) {
 	var r = ye(F++, 2);
-	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : ke(void 0, t), function(e) {
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ae(void 0, t), function(e) {
 		var t = (r.__N || r.__)[0], n = r.t(t, e);
 		le(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
 	}], r.__c = I, !I.__f)) {
@@ -300,11 +300,11 @@ function be(e, t, n) {
 }
 function z(e, t) {
 	var n = ye(F++, 3);
-	!L.__s && Oe(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, I.__H.__h.push(n));
+	!L.__s && ke(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, I.__H.__h.push(n));
 }
 function xe(e, t) {
 	var n = ye(F++, 4);
-	!L.__s && Oe(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, I.__h.push(n));
+	!L.__s && ke(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, I.__h.push(n));
 }
 function B(e) {
 	return ue = 5, V(function() {
@@ -313,25 +313,25 @@ function B(e) {
 }
 function V(e, t) {
 	var n = ye(F++, 7);
-	return Oe(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+	return ke(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 }
-function H(e, t) {
+function Se(e, t) {
 	return ue = 8, V(function() {
 		return e;
 	}, t);
 }
-function Se() {
+function Ce() {
 	var e;
 	do {
 		for (; e = fe.shift();) try {
-			Ee(e);
+			De(e);
 		} catch (t) {
 			L.__e(t, { __: (e = e.__P) && e.__v });
 		}
 		for (; e = de.shift();) {
 			var t = e.__H;
 			if (e.__P && t) try {
-				t.__h.some(Ee), t.__h.some(De), t.__h = [];
+				t.__h.some(De), t.__h.some(Oe), t.__h = [];
 			} catch (n) {
 				t.__h = [], L.__e(n, e.__v);
 			}
@@ -345,20 +345,20 @@ L.__b = function(e) {
 }, L.__r = function(e) {
 	me && me(e), F = 0;
 	var t = (I = e.__c).__H;
-	t && (se == I ? I.__h = [] : (t.__h.some(Ee), t.__h.some(De), F = 0), t.__h = [], t.__.some(function(e) {
+	t && (se == I ? I.__h = [] : (t.__h.some(De), t.__h.some(Oe), F = 0), t.__h = [], t.__.some(function(e) {
 		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
 	})), se = I;
 }, L.diffed = function(e) {
 	he && he(e);
 	var t = e.__c;
-	t && t.__H && (t.__H.__h.length && Te(de.push(t)), t.__H.__.some(function(e) {
+	t && t.__H && (t.__H.__h.length && Ee(de.push(t)), t.__H.__.some(function(e) {
 		e.u && (e.__H = e.u);
 	})), se = I = null;
 }, L.__c = function(e, t) {
 	t.some(function(e) {
 		try {
-			e.__h.some(Ee), e.__h = e.__h.filter(function(e) {
-				return !e.__ || De(e);
+			e.__h.some(De), e.__h = e.__h.filter(function(e) {
+				return !e.__ || Oe(e);
 			});
 		} catch (t) {
 			e.__h = [function() {
@@ -376,43 +376,43 @@ L.__b = function(e) {
 					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 					n &&= n.__c;
 				}
-				r.__P = n, Te(fe.push(r));
-			} else Ee(r);
+				r.__P = n, Ee(fe.push(r));
+			} else De(r);
 		} catch (e) {
 			t = e;
 		}
 	}), r.__H = void 0, t && L.__e(t, r.__v));
 };
-var Ce = typeof requestAnimationFrame == "function";
-function we(e) {
-	var t, n = function() {
-		clearTimeout(r), Ce && cancelAnimationFrame(t), setTimeout(e);
-	}, r = setTimeout(n, 35);
-	Ce && (t = requestAnimationFrame(n));
-}
+var we = typeof requestAnimationFrame == "function";
 function Te(e) {
-	e != 1 && ce == L.requestAnimationFrame || ((ce = L.requestAnimationFrame) || we)(Se);
+	var t, n = function() {
+		clearTimeout(r), we && cancelAnimationFrame(t), setTimeout(e);
+	}, r = setTimeout(n, 35);
+	we && (t = requestAnimationFrame(n));
 }
 function Ee(e) {
+	e != 1 && ce == L.requestAnimationFrame || ((ce = L.requestAnimationFrame) || Te)(Ce);
+}
+function De(e) {
 	var t = I, n = e.__c;
 	typeof n == "function" && (e.__c = void 0, n()), I = t;
 }
-function De(e) {
+function Oe(e) {
 	var t = I;
 	e.__c = e.__(), I = t;
 }
-function Oe(e, t) {
+function ke(e, t) {
 	return !e || e.length != t.length || t.some(function(t, n) {
 		return !le(t, e[n]);
 	});
 }
-function ke(e, t) {
+function Ae(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var Ae = Symbol.for("pv"), je = 0;
+var je = Symbol.for("pv"), Me = 0;
 Array.isArray;
-function U(t, n, r, i, a, o) {
+function H(t, n, r, i, a, o) {
 	n ||= {};
 	var s, c, l = n;
 	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -426,23 +426,23 @@ function U(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: Ae,
-		__v: --je,
+		constructor: je,
+		__v: --Me,
 		__i: -1,
 		__u: 0
 	};
 	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 }
 // src/components/Message.tsx
-function W({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
-	return /* @__PURE__ */ U("section", {
+function U({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
+	return /* @__PURE__ */ H("section", {
 		class: `message ${t}`,
 		role: t === "bad" ? "alert" : "status",
 		children: [
-			/* @__PURE__ */ U("h1", { children: e }),
+			/* @__PURE__ */ H("h1", { children: e }),
 			a,
-			n && /* @__PURE__ */ U("p", { children: n }),
-			r && /* @__PURE__ */ U("button", {
+			n && /* @__PURE__ */ H("p", { children: n }),
+			r && /* @__PURE__ */ H("button", {
 				type: "button",
 				class: "action",
 				onClick: i,
@@ -451,53 +451,53 @@ function W({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, child
 		]
 	});
 }
-function Me({ progress: e }) {
+function Ne({ progress: e }) {
 	let t = Math.round(100 * e.progress), n = e.state === "waiting", r = e.ahead > 1 ? `after ${e.ahead - 1} others` : "as soon as another one is done";
-	return /* @__PURE__ */ U(W, {
+	return /* @__PURE__ */ H(U, {
 		title: n ? `This recording is read ${r}` : "Reading the recording",
-		children: [/* @__PURE__ */ U("progress", {
+		children: [/* @__PURE__ */ H("progress", {
 			"aria-label": "Reading",
 			max: 100,
 			value: n || !t ? void 0 : t
-		}), /* @__PURE__ */ U("p", { children: [n ? "Waiting" : Ne(e), ". What is read is kept: the next time it opens at once."] })]
+		}), /* @__PURE__ */ H("p", { children: [n ? "Waiting" : Pe(e), ". What is read is kept: the next time it opens at once."] })]
 	});
 }
-function Ne({ stage: e, progress: t }) {
+function Pe({ stage: e, progress: t }) {
 	return e === "writing" ? "Adding up" : e === "starting" ? "Starting" : `${Math.round(100 * t)} % decoded`;
 }
 // src/views/Empty.tsx
-var Pe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
-function Fe({ listing: e, onRefresh: t }) {
+var Fe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
+function Ie({ listing: e, onRefresh: t }) {
 	let n = e.looked_in[0]?.path ?? "LOGDIR";
-	return /* @__PURE__ */ U(W, {
+	return /* @__PURE__ */ H(U, {
 		title: "No recording was found",
 		action: "Look again",
 		onAction: t,
 		children: [
-			/* @__PURE__ */ U("p", { children: [
+			/* @__PURE__ */ H("p", { children: [
 				"A recording is a file ",
-				/* @__PURE__ */ U("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
+				/* @__PURE__ */ H("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
 				". It was looked for in:"
 			] }),
-			/* @__PURE__ */ U("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ U("li", { children: [
-				/* @__PURE__ */ U("code", { children: e.path }),
+			/* @__PURE__ */ H("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ H("li", { children: [
+				/* @__PURE__ */ H("code", { children: e.path }),
 				": ",
 				e.problem ?? `${e.directories} directories, none with a recording`
-			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ U("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
-			e.truncated && /* @__PURE__ */ U("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
-			e.unreadable.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These could not be read:" }), /* @__PURE__ */ U("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ U("li", { children: [
-				/* @__PURE__ */ U("code", { children: e.path }),
+			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ H("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
+			e.truncated && /* @__PURE__ */ H("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
+			e.unreadable.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These could not be read:" }), /* @__PURE__ */ H("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ H("li", { children: [
+				/* @__PURE__ */ H("code", { children: e.path }),
 				": ",
 				e.reason
 			] }, e.path)) })] }),
-			e.lost.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ U("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ U("li", { children: /* @__PURE__ */ U("code", { children: e }) }, e)) })] }),
-			/* @__PURE__ */ U("p", { children: "These three lines make one:" }),
-			/* @__PURE__ */ U("pre", { children: /* @__PURE__ */ U("code", { children: Pe.replace("LOGDIR", n) }) })
+			e.lost.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ H("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ H("li", { children: /* @__PURE__ */ H("code", { children: e }) }, e)) })] }),
+			/* @__PURE__ */ H("p", { children: "These three lines make one:" }),
+			/* @__PURE__ */ H("pre", { children: /* @__PURE__ */ H("code", { children: Fe.replace("LOGDIR", n) }) })
 		]
 	});
 }
 // src/colors.ts
-var Ie = {
+var W = {
 	device_only: "device only",
 	overlap: "device and host",
 	python: "Python",
@@ -512,7 +512,7 @@ var Ie = {
 	idle: "idle"
 };
 function Le(e) {
-	let t = Object.keys(Ie), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
+	let t = Object.keys(W), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
 	return [...new Set(e)].sort((e, t) => n(e) - n(t));
 }
 var Re = {
@@ -574,14 +574,36 @@ var Ve = [
 		let a = i % 5 * 4.5, o = (t === "backward" ? 38 : 58) - (n ? 14 : 0);
 		return `hsl(${this.hueOf(e)} ${o}% ${(n ? 40 : 62) + a}%)`;
 	}
-}, Ue = [
+};
+function Ue(e) {
+	let [t, n, r] = We(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
+	return .2126 * t + .7152 * n + .0722 * r > .179 ? "#000000" : "#ffffff";
+}
+function We(e) {
+	if (e.startsWith("#")) return [
+		1,
+		3,
+		5
+	].map((t) => parseInt(e.slice(t, t + 2), 16) / 255);
+	let [t, n, r] = e.match(/[\d.]+/g).map(Number), i = n / 100 * Math.min(r / 100, 1 - r / 100);
+	return [
+		0,
+		8,
+		4
+	].map((e) => {
+		let n = (e + t / 30) % 12;
+		return r / 100 - i * Math.max(-1, Math.min(n - 3, 9 - n, 1));
+	});
+}
+// src/format.ts
+var Ge = [
 	[1e9, "s"],
 	[1e6, "ms"],
 	[1e3, "µs"],
 	[1, "ns"]
 ];
-function We(e) {
-	let [t, n] = Ue.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ue[1] : Ue[3]);
+function Ke(e) {
+	let [t, n] = Ge.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ge[1] : Ge[3]);
 	return {
 		scale: t,
 		name: n
@@ -590,14 +612,14 @@ function We(e) {
 function G(e) {
 	if (e === null) return "not known";
 	if (e === 0) return "0";
-	let [t, n] = Ue.find(([t]) => Math.abs(e) >= t) ?? Ue[3];
-	return `${Ke(e / t)} ${n}`;
+	let [t, n] = Ge.find(([t]) => Math.abs(e) >= t) ?? Ge[3];
+	return `${Je(e / t)} ${n}`;
 }
 function K(e, t) {
 	if (e === null) return "–";
 	if (e === 0) return "·";
 	let n = e / t.scale;
-	return Math.abs(n) < .005 ? "<0.01" : qe(n, 2);
+	return Math.abs(n) < .005 ? "<0.01" : Ye(n, 2);
 }
 function q(e, t) {
 	if (e === null || !t) return "–";
@@ -605,25 +627,25 @@ function q(e, t) {
 	return n > 0 && n < .05 ? "<0.1 %" : `${n.toFixed(1)} %`;
 }
 function J(e) {
-	return e == null ? "–" : e === 0 ? "·" : qe(e, 0);
+	return e == null ? "–" : e === 0 ? "·" : Ye(e, 0);
 }
-function Ge(e) {
-	return e >= 1e9 ? `${Ke(e / 1e9)} GB` : e >= 1e6 ? `${Ke(e / 1e6)} MB` : `${Ke(Math.max(e / 1e3, .1))} kB`;
+function qe(e) {
+	return e >= 1e9 ? `${Je(e / 1e9)} GB` : e >= 1e6 ? `${Je(e / 1e6)} MB` : `${Je(Math.max(e / 1e3, .1))} kB`;
 }
-function Ke(e) {
+function Je(e) {
 	let t = Math.abs(e);
-	return qe(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
+	return Ye(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
 }
-function qe(e, t) {
+function Ye(e, t) {
 	return e.toLocaleString("en", {
 		minimumFractionDigits: t,
 		maximumFractionDigits: t
 	});
 }
-function Je(e, t) {
+function Xe(e, t) {
 	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`;
 }
-function Ye(e, t) {
+function Ze(e, t) {
 	if (e.length <= t) return e;
 	let n = e.split("/"), [r, i] = [n[0], n.at(-1)];
 	for (let e = n.length - 2; e >= 1; e--) {
@@ -637,39 +659,43 @@ function Ye(e, t) {
 	return n.length > 1 && i.length + 2 <= t ? `…/${i}` : `${e.slice(0, t - 12)}…${e.slice(-11)}`;
 }
 // src/components/Icicle.tsx
-var Xe = 24, Ze = .15;
-function Qe({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
-	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? $e(e, t, o, 0, 0) : [];
-	return /* @__PURE__ */ U("div", {
+var Qe = 24, $e = .15;
+function et({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
+	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? tt(e, t, o, 0, 0) : [];
+	return /* @__PURE__ */ H("div", {
 		class: "icicle",
-		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * Xe}px` },
-		children: s.map(({ node: e, left: s, width: c, row: l }) => /* @__PURE__ */ U("button", {
-			type: "button",
-			tabIndex: c < 1 ? -1 : 0,
-			"aria-pressed": e.key === i,
-			style: {
-				left: `${s}%`,
-				width: `${c}%`,
-				top: `${l * Xe}px`,
-				background: n.of(e.path, null, r)
-			},
-			title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
-			"aria-label": `${e.path}: ${G(t(e))}`,
-			onClick: () => a(e),
-			children: c > 1.5 && e.name
-		}, e.key))
+		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * Qe}px` },
+		children: s.map(({ node: e, left: s, width: c, row: l }) => {
+			let u = n.of(e.path, null, r);
+			return /* @__PURE__ */ H("button", {
+				type: "button",
+				tabIndex: c < 1 ? -1 : 0,
+				"aria-pressed": e.key === i,
+				style: {
+					left: `${s}%`,
+					width: `${c}%`,
+					top: `${l * Qe}px`,
+					background: u,
+					color: Ue(u)
+				},
+				title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
+				"aria-label": `${e.path}: ${G(t(e))}`,
+				onClick: () => a(e),
+				children: c > 1.5 && e.name
+			}, e.key);
+		})
 	});
 }
-function $e(e, t, n, r, i) {
+function tt(e, t, n, r, i) {
 	let a = [];
 	for (let o of e) {
 		let e = 100 * t(o) / n;
-		e < Ze || (a.push({
+		e < $e || (a.push({
 			node: o,
 			left: r,
 			width: e,
 			row: i
-		}, ...$e(o.children, t, n, r, i + 1)), r += e);
+		}, ...tt(o.children, t, n, r, i + 1)), r += e);
 	}
 	return a;
 }
@@ -689,10 +715,10 @@ function Y(e, t) {
 function X(e, t) {
 	return Y(e, t).value ?? 0;
 }
-function et(e) {
+function nt(e) {
 	return e.totals.wall.corrected !== null;
 }
-function tt(e, t) {
+function rt(e, t) {
 	let n = (n) => e.reduce((e, r) => e + X(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
 	return [
 		{
@@ -713,36 +739,36 @@ function tt(e, t) {
 		}
 	].filter((e) => e.value > 0);
 }
-var nt = [
+var it = [
 	"device_only",
 	"overlap",
 	"host_only",
 	"idle"
 ];
-function rt(e, t) {
-	return nt.reduce((n, r) => n + X(e.wall[r], t), 0);
+function at(e, t) {
+	return it.reduce((n, r) => n + X(e.wall[r], t), 0);
 }
-function it(e, t) {
+function ot(e, t) {
 	if (!t) return null;
 	let [n, r, i] = [
 		0,
 		0,
 		!1
 	];
-	for (let t of e) for (let e of nt) {
+	for (let t of e) for (let e of it) {
 		let { value: a, interval: o } = Y(t.wall[e], !0);
 		o && (i = !0), n += o ? o[0] : a ?? 0, r += o ? o[1] : a ?? 0;
 	}
 	return i ? [n, r] : null;
 }
-function at(e, t) {
+function st(e, t) {
 	return `${e}|${t}`;
 }
-function ot(e, t) {
+function ct(e, t) {
 	let n = /* @__PURE__ */ new Map(), r = [], i = (e, t) => {
-		let a = at(e, t), o = n.get(a);
+		let a = st(e, t), o = n.get(a);
 		if (o) return o;
-		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = st(a, e, t, t.slice(c + 1), s);
+		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = lt(a, e, t, t.slice(c + 1), s);
 		if (n.set(a, l), c < 0) r.push(l);
 		else {
 			let n = i(e, t.slice(0, c));
@@ -750,13 +776,13 @@ function ot(e, t) {
 		}
 		return l;
 	};
-	for (let n of e.operations) ct(i(n.process, n.path), n, t);
-	r.forEach(lt);
+	for (let n of e.operations) ut(i(n.process, n.path), n, t);
+	r.forEach(dt);
 	let a = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || t.wallTotal - e.wallTotal;
 	for (let e of n.values()) e.children.sort(a);
 	return r.sort(a);
 }
-function st(e, t, n, r, i) {
+function lt(e, t, n, r, i) {
 	return {
 		key: e,
 		process: t,
@@ -783,25 +809,25 @@ function st(e, t, n, r, i) {
 		evidence: /* @__PURE__ */ new Map()
 	};
 }
-function ct(e, t, n) {
+function ut(e, t, n) {
 	let r = X(t.device.self, n);
-	e.rows.push(t), e.wall += rt(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
+	e.rows.push(t), e.wall += at(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
 	let i = X(t.device.self, !1);
 	for (let [n, r] of Object.entries(t.evidence)) e.evidence.set(n, (e.evidence.get(n) ?? 0) + r * i);
 }
-function lt(e) {
-	e.children.forEach(lt);
+function dt(e) {
+	e.children.forEach(dt);
 	let t = (t) => e.children.reduce((e, n) => e + t(n), 0);
 	e.wallTotal = e.wall + t((e) => e.wallTotal), e.deviceTotal = e.device + t((e) => e.deviceTotal), e.hostOnlyTotal = e.hostOnly + t((e) => e.hostOnlyTotal);
 }
-function ut(e) {
-	return e.flatMap((e) => [e, ...ut(e.children)]);
+function ft(e) {
+	return e.flatMap((e) => [e, ...ft(e.children)]);
 }
-function dt(e, t, n) {
-	let r = ut(ot(e, t)).filter((e) => e.wall > 0);
+function pt(e, t, n) {
+	let r = ft(ct(e, t)).filter((e) => e.wall > 0);
 	r.sort((e, t) => Number(e.special) - Number(t.special) || t.wall - e.wall);
 	let i = e.processes.length > 1, a = r.filter((e) => !e.special), o = a.length > n + 1 ? a.slice(0, n) : a, s = a.slice(o.length), c = (t) => ({
-		label: i ? `${t.path} · ${ft(e, t.process)}` : t.path,
+		label: i ? `${t.path} · ${mt(e, t.process)}` : t.path,
 		process: t.process,
 		path: t.path,
 		operations: t.rows,
@@ -815,7 +841,7 @@ function dt(e, t, n) {
 		wall: s.reduce((e, t) => e + t.wall, 0)
 	}), [...l, ...r.filter((e) => e.special).map(c)];
 }
-function ft(e, t) {
+function mt(e, t) {
 	let n = e.processes[t]?.host ?? "";
 	return e.processes.filter((e) => e.host === n).length > 1 ? `${n} #${t}` : n;
 }
@@ -826,22 +852,22 @@ var Z = class extends Error {
 		super(e), this.hint = t;
 	}
 };
-function pt(e) {
+function ht(e) {
 	return "state" in e;
 }
-var mt = class {
+var gt = class {
 	embedded = !1;
 	recordings(e) {
-		return ht("recordings", e ? { refresh: 1 } : {});
+		return _t("recordings", e ? { refresh: 1 } : {});
 	}
 	report(e, t) {
-		return ht("report", {
+		return _t("report", {
 			...e,
 			...t ? { again: 1 } : {}
 		});
 	}
 	ops(e, t, n, r) {
-		return ht("ops", {
+		return _t("ops", {
 			...e,
 			process: t,
 			path: n,
@@ -849,7 +875,7 @@ var mt = class {
 		});
 	}
 	timeline(e, t, n, r) {
-		return ht("timeline", {
+		return _t("timeline", {
 			...e,
 			begin: Math.floor(t),
 			end: Math.ceil(n),
@@ -857,7 +883,7 @@ var mt = class {
 		});
 	}
 	async find(e, t, n) {
-		return (await ht("find", {
+		return (await _t("find", {
 			...e,
 			text: t,
 			after: Math.floor(n)
@@ -876,7 +902,7 @@ var mt = class {
 		}
 	}
 };
-async function ht(e, t) {
+async function _t(e, t) {
 	let n = new URLSearchParams(Object.entries(t).map(([e, t]) => [e, String(t)])), r;
 	try {
 		r = await fetch(`./${e}?${n}`);
@@ -893,7 +919,7 @@ async function ht(e, t) {
 	if (r.ok && !a) return i;
 	throw new Z(a?.message ?? `TensorBoard answered with status ${r.status}.`, a?.hint ?? "");
 }
-var gt = class {
+var vt = class {
 	content;
 	embedded = !0;
 	constructor(e) {
@@ -955,24 +981,24 @@ var gt = class {
 		return null;
 	}
 };
-function _t() {
+function yt() {
 	let e = document.getElementById("rlscope-data")?.textContent;
-	return e ? new gt(JSON.parse(e)) : new mt();
+	return e ? new vt(JSON.parse(e)) : new gt();
 }
 // src/components/StackedBar.tsx
-function vt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
-	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Ie[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
-	return /* @__PURE__ */ U("div", {
+function bt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
+	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${W[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
+	return /* @__PURE__ */ H("div", {
 		class: "stacked",
 		role: "img",
 		"aria-label": `${r}: ${o || "nothing"}`,
-		children: [e.map((e) => /* @__PURE__ */ U("span", {
+		children: [e.map((e) => /* @__PURE__ */ H("span", {
 			style: {
 				width: s(e.value),
 				background: Be(e.key, n)
 			},
-			title: `${r}\n${Ie[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
-		}, e.key)), i && /* @__PURE__ */ U("i", {
+			title: `${r}\n${W[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
+		}, e.key)), i && /* @__PURE__ */ H("i", {
 			class: "whisker",
 			style: {
 				left: s(i[0]),
@@ -982,22 +1008,22 @@ function vt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
 		})]
 	});
 }
-function yt({ keys: e, dark: t }) {
-	return /* @__PURE__ */ U("ul", {
+function xt({ keys: e, dark: t }) {
+	return /* @__PURE__ */ H("ul", {
 		class: "legend",
-		children: e.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: Be(e, t) } }), Ie[e] ?? e] }, e))
+		children: e.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: Be(e, t) } }), W[e] ?? e] }, e))
 	});
 }
 // src/components/Details.tsx
-function bt({ page: e, report: t, asked: n, node: r, unit: i }) {
-	let { corrected: a } = e.state, o = tt(r.rows, a);
-	return /* @__PURE__ */ U("aside", {
+function St({ page: e, report: t, asked: n, node: r, unit: i }) {
+	let { corrected: a } = e.state, o = rt(r.rows, a);
+	return /* @__PURE__ */ H("aside", {
 		class: "details",
 		"aria-label": `Details of ${r.path}`,
 		children: [
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ H("div", {
 				class: "heading",
-				children: [/* @__PURE__ */ U("h2", { children: r.path }), /* @__PURE__ */ U("button", {
+				children: [/* @__PURE__ */ H("h2", { children: r.path }), /* @__PURE__ */ H("button", {
 					type: "button",
 					class: "close",
 					"aria-label": "Close the details",
@@ -1005,7 +1031,7 @@ function bt({ page: e, report: t, asked: n, node: r, unit: i }) {
 					children: "×"
 				})]
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ H("p", {
 				class: "note",
 				children: [
 					[...new Set(r.rows.map((e) => e.kind))].join(", "),
@@ -1017,25 +1043,25 @@ function bt({ page: e, report: t, asked: n, node: r, unit: i }) {
 					" of the window"
 				]
 			}),
-			r.wall > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(vt, {
+			r.wall > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(bt, {
 				segments: o,
 				scale: r.wall,
 				dark: e.dark,
 				label: r.path
-			}), /* @__PURE__ */ U(yt, {
+			}), /* @__PURE__ */ H(xt, {
 				keys: o.map((e) => e.key),
 				dark: e.dark
 			})] }),
-			/* @__PURE__ */ U(xt, {
+			/* @__PURE__ */ H(Ct, {
 				rows: r.rows,
 				corrected: a,
 				unit: i
 			}),
-			/* @__PURE__ */ U(Ct, {
+			/* @__PURE__ */ H(Tt, {
 				rows: r.rows,
 				corrected: a
 			}),
-			/* @__PURE__ */ U(wt, {
+			/* @__PURE__ */ H(Et, {
 				page: e,
 				asked: n,
 				node: r
@@ -1043,116 +1069,116 @@ function bt({ page: e, report: t, asked: n, node: r, unit: i }) {
 		]
 	});
 }
-function xt({ rows: e, corrected: t, unit: n }) {
-	return e.some((e) => e.direction) ? /* @__PURE__ */ U("table", {
+function Ct({ rows: e, corrected: t, unit: n }) {
+	return e.some((e) => e.direction) ? /* @__PURE__ */ H("table", {
 		class: "plain",
-		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
 				scope: "col",
 				children: "direction"
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ H("th", {
 				scope: "col",
 				class: "number",
 				children: ["device self ", n.name]
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ H("th", {
 				scope: "col",
 				class: "number",
 				children: "ops"
 			})
-		] }) }), /* @__PURE__ */ U("tbody", { children: e.map((e) => /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		] }) }), /* @__PURE__ */ H("tbody", { children: e.map((e) => /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
 				scope: "row",
 				children: e.direction ?? "none"
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ H("td", {
 				class: "number",
-				children: /* @__PURE__ */ U(St, {
+				children: /* @__PURE__ */ H(wt, {
 					figure: e.device.self,
 					corrected: t,
 					unit: n
 				})
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ H("td", {
 				class: "number",
 				children: J(e.device.ops)
 			})
 		] }, e.direction)) })]
 	}) : null;
 }
-function St({ figure: e, corrected: t, unit: n }) {
+function wt({ figure: e, corrected: t, unit: n }) {
 	let r = Y(e, t);
-	return /* @__PURE__ */ U("span", {
+	return /* @__PURE__ */ H("span", {
 		title: r.interval ? `${G(r.interval[0])} to ${G(r.interval[1])}` : void 0,
 		children: K(r.value, n)
 	});
 }
-function Ct({ rows: e, corrected: t }) {
+function Tt({ rows: e, corrected: t }) {
 	let n = (n) => {
 		let r = /* @__PURE__ */ new Map();
 		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + X(a, t));
 		return [...r].filter(([, e]) => e > 0).sort((e, t) => t[1] - e[1]);
-	}, r = (e) => e.map(([e, t]) => `${Ie[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
-	return /* @__PURE__ */ U("dl", {
+	}, r = (e) => e.map(([e, t]) => `${W[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
+	return /* @__PURE__ */ H("dl", {
 		class: "categories",
-		children: [i.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "device" }), /* @__PURE__ */ U("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "host threads" }), /* @__PURE__ */ U("dd", { children: r(a) })] })]
+		children: [i.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "device" }), /* @__PURE__ */ H("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "host threads" }), /* @__PURE__ */ H("dd", { children: r(a) })] })]
 	});
 }
-function wt({ page: e, asked: t, node: n }) {
+function Et({ page: e, asked: t, node: n }) {
 	let [r, i] = R(null), a = n.rows.map((e) => e.direction);
 	if (z(() => {
 		let r = !1;
-		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Dt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
+		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(kt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
 			r = !0;
 		};
 	}, [
 		e.source,
 		t,
 		n.key
-	]), r === null) return /* @__PURE__ */ U("p", {
+	]), r === null) return /* @__PURE__ */ H("p", {
 		class: "note",
 		children: "Looking up its device ops…"
 	});
-	if (r instanceof Z) return /* @__PURE__ */ U("p", {
+	if (r instanceof Z) return /* @__PURE__ */ H("p", {
 		class: "note",
 		children: r.message
 	});
-	if (!r.ops.length) return /* @__PURE__ */ U("p", {
+	if (!r.ops.length) return /* @__PURE__ */ H("p", {
 		class: "note",
 		children: "No device ops of its own."
 	});
 	let o = r.ops.reduce((e, t) => e + t.self, r.more_self);
-	return /* @__PURE__ */ U(y, { children: [
-		/* @__PURE__ */ U("h3", { children: "Device ops, as recorded" }),
-		/* @__PURE__ */ U("table", {
+	return /* @__PURE__ */ H(y, { children: [
+		/* @__PURE__ */ H("h3", { children: "Device ops, as recorded" }),
+		/* @__PURE__ */ H("table", {
 			class: "plain ops",
-			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-				/* @__PURE__ */ U("th", {
+			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					children: "op"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: "self"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: "share"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: "runs"
 				})
-			] }) }), /* @__PURE__ */ U("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ U(Tt, {
+			] }) }), /* @__PURE__ */ H("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ H(Dt, {
 				op: e,
 				whole: o
 			}, t)) })]
 		}),
-		r.more > 0 && /* @__PURE__ */ U("p", {
+		r.more > 0 && /* @__PURE__ */ H("p", {
 			class: "note",
 			children: [
 				r.more,
@@ -1162,21 +1188,21 @@ function wt({ page: e, asked: t, node: n }) {
 		})
 	] });
 }
-function Tt({ op: e, whole: t }) {
+function Dt({ op: e, whole: t }) {
 	let n = e.source.findLast((e) => !/site-packages|dist-packages|lib\/python/.test(e.file)) ?? e.source.at(-1);
-	return /* @__PURE__ */ U("tr", { children: [
-		/* @__PURE__ */ U("td", { children: [
-			/* @__PURE__ */ U("code", { children: e.name }),
+	return /* @__PURE__ */ H("tr", { children: [
+		/* @__PURE__ */ H("td", { children: [
+			/* @__PURE__ */ H("code", { children: e.name }),
 			" ",
-			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ U("span", {
+			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ H("span", {
 				class: "faint",
 				children: e.opcode
 			}),
-			e.kernel && e.kernel !== e.name && /* @__PURE__ */ U("div", {
+			e.kernel && e.kernel !== e.name && /* @__PURE__ */ H("div", {
 				class: "faint",
 				children: e.kernel
 			}),
-			n && /* @__PURE__ */ U("div", {
+			n && /* @__PURE__ */ H("div", {
 				class: "source",
 				title: e.source.map((e) => `${e.file}:${e.line} in ${e.function}`).join("\n"),
 				children: [
@@ -1184,36 +1210,36 @@ function Tt({ op: e, whole: t }) {
 					":",
 					n.line,
 					" ",
-					/* @__PURE__ */ U("span", {
+					/* @__PURE__ */ H("span", {
 						class: "faint",
-						children: Et(n.function)
+						children: Ot(n.function)
 					})
 				]
 			}),
-			e.op_name && /* @__PURE__ */ U("div", {
+			e.op_name && /* @__PURE__ */ H("div", {
 				class: "faint opname",
 				title: e.op_name,
 				children: e.op_name
 			})
 		] }),
-		/* @__PURE__ */ U("td", {
+		/* @__PURE__ */ H("td", {
 			class: "number",
 			children: G(e.self)
 		}),
-		/* @__PURE__ */ U("td", {
+		/* @__PURE__ */ H("td", {
 			class: "number",
 			children: q(e.self, t)
 		}),
-		/* @__PURE__ */ U("td", {
+		/* @__PURE__ */ H("td", {
 			class: "number",
 			children: J(e.count)
 		})
 	] });
 }
-function Et(e) {
+function Ot(e) {
 	return e.split(".").at(-1) ?? e;
 }
-function Dt(e) {
+function kt(e) {
 	return {
 		ops: e.flatMap((e) => e.ops).sort((e, t) => t.self - e.self).slice(0, 200),
 		more: e.reduce((e, t) => e + t.more, 0),
@@ -1221,7 +1247,7 @@ function Dt(e) {
 	};
 }
 // src/views/Operations.tsx
-var Ot = [
+var At = [
 	{
 		key: "wallTotal",
 		title: "wall total",
@@ -1292,36 +1318,36 @@ var Ot = [
 		read: (e) => e.callbacks,
 		help: "host callbacks made from compiled code"
 	}
-], kt = {
+], jt = {
 	wall: ["wall time", (e) => e.wallTotal],
 	device: ["device time", (e) => e.deviceTotal],
 	host: ["host only", (e) => e.hostOnlyTotal]
 };
-function At({ page: e, report: t, asked: n }) {
-	let { state: r, change: i, dark: a } = e, o = V(() => ot(t, r.corrected), [t, r.corrected]), s = V(() => ut(o), [o]), c = V(() => new He(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), p = s.find((e) => e.key === r.operation) ?? null, m = Ot.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), h = jt(o, r.sort, r.filter, d), g = We(X(t.totals.wall, r.corrected)), _ = (e) => i({ operation: e.key === r.operation ? null : e.key });
-	return /* @__PURE__ */ U("div", {
+function Mt({ page: e, report: t, asked: n }) {
+	let { state: r, change: i, dark: a } = e, o = V(() => ct(t, r.corrected), [t, r.corrected]), s = V(() => ft(o), [o]), c = V(() => new He(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), p = s.find((e) => e.key === r.operation) ?? null, m = At.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), h = Nt(o, r.sort, r.filter, d), g = Ke(X(t.totals.wall, r.corrected)), _ = (e) => i({ operation: e.key === r.operation ? null : e.key });
+	return /* @__PURE__ */ H("div", {
 		class: "operations",
-		children: [/* @__PURE__ */ U("section", {
+		children: [/* @__PURE__ */ H("section", {
 			"aria-labelledby": "icicle-title",
-			children: [/* @__PURE__ */ U("div", {
+			children: [/* @__PURE__ */ H("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ U("h2", {
+					/* @__PURE__ */ H("h2", {
 						id: "icicle-title",
 						children: "Operations"
 					}),
-					/* @__PURE__ */ U("div", {
+					/* @__PURE__ */ H("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "What the boxes show",
-						children: Object.entries(kt).map(([e, [t]]) => /* @__PURE__ */ U("button", {
+						children: Object.entries(jt).map(([e, [t]]) => /* @__PURE__ */ H("button", {
 							type: "button",
 							"aria-pressed": l === e,
 							onClick: () => u(e),
 							children: t
 						}, e))
 					}),
-					/* @__PURE__ */ U("input", {
+					/* @__PURE__ */ H("input", {
 						type: "search",
 						placeholder: "Filter by name",
 						"aria-label": "Filter operations by name",
@@ -1329,17 +1355,17 @@ function At({ page: e, report: t, asked: n }) {
 						onInput: (e) => i({ filter: e.currentTarget.value })
 					})
 				]
-			}), /* @__PURE__ */ U(Qe, {
+			}), /* @__PURE__ */ H(et, {
 				roots: o,
-				read: kt[l][1],
+				read: jt[l][1],
 				colors: c,
 				dark: a,
 				chosen: r.operation,
 				onChoose: _
 			})]
-		}), /* @__PURE__ */ U("div", {
+		}), /* @__PURE__ */ H("div", {
 			class: p ? "beside" : "",
-			children: [/* @__PURE__ */ U(Mt, {
+			children: [/* @__PURE__ */ H(Pt, {
 				report: t,
 				nodes: h,
 				columns: m,
@@ -1352,7 +1378,7 @@ function At({ page: e, report: t, asked: n }) {
 					t ? n.delete(e.key) : n.add(e.key), f(n);
 				},
 				onChoose: _
-			}), p && /* @__PURE__ */ U(bt, {
+			}), p && /* @__PURE__ */ H(St, {
 				page: e,
 				report: t,
 				asked: n,
@@ -1362,11 +1388,11 @@ function At({ page: e, report: t, asked: n }) {
 		})]
 	});
 }
-function jt(e, t, n, r) {
-	let i = t === "name" ? null : (Ot.find((e) => e.key === t) ?? Ot[0]).read, a = n.trim().toLowerCase(), o = (e) => Ot.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
+function Nt(e, t, n, r) {
+	let i = t === "name" ? null : (At.find((e) => e.key === t) ?? At[0]).read, a = n.trim().toLowerCase(), o = (e) => At.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
 	return u([...e]);
 }
-function Mt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, closed: o, onToggle: s, onChoose: c }) {
+function Pt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, closed: o, onToggle: s, onChoose: c }) {
 	let { state: l, change: u, dark: d } = i, f = X(e.totals.wall, l.corrected), p = e.processes.length > 1, m = B(null), h = t.some((e) => e.key === l.operation) ? l.operation : t[0]?.key, g = (e, t) => {
 		let n = {
 			ArrowDown: 1,
@@ -1380,39 +1406,39 @@ function Mt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 		else if ((e.key === "Enter" || e.key === " ") && e.target === e.currentTarget) c(t);
 		else return;
 		e.preventDefault();
-	}, _ = (e, t, n, r = "number") => /* @__PURE__ */ U("th", {
+	}, _ = (e, t, n, r = "number") => /* @__PURE__ */ H("th", {
 		scope: "col",
 		class: r,
 		"aria-sort": l.sort === e ? e === "name" ? "ascending" : "descending" : "none",
-		children: /* @__PURE__ */ U("button", {
+		children: /* @__PURE__ */ H("button", {
 			type: "button",
 			title: n,
 			onClick: () => u({ sort: e }),
 			children: t
 		})
 	});
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ H("div", {
 		class: "scroll",
-		children: [/* @__PURE__ */ U("table", {
+		children: [/* @__PURE__ */ H("table", {
 			class: "tree",
 			role: "treegrid",
 			"aria-label": "Operations",
-			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
 				_("name", "operation", "sort by name", "name"),
 				n.map((e) => _(e.key, `${e.title}${e.time ? ` ${r.name}` : ""}`, e.help)),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					title: "device self time by direction of differentiation",
 					children: "forward / backward"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					title: "why the device time was given to this operation",
 					children: "evidence"
 				})
-			] }) }), /* @__PURE__ */ U("tbody", {
+			] }) }), /* @__PURE__ */ H("tbody", {
 				ref: m,
-				children: t.map((t) => /* @__PURE__ */ U("tr", {
+				children: t.map((t) => /* @__PURE__ */ H("tr", {
 					role: "row",
 					tabIndex: t.key === h ? 0 : -1,
 					"aria-level": t.depth + 1,
@@ -1422,14 +1448,14 @@ function Mt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 					onKeyDown: (e) => g(e, t),
 					onClick: () => c(t),
 					children: [
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "row",
 							class: "name",
-							children: /* @__PURE__ */ U("div", {
+							children: /* @__PURE__ */ H("div", {
 								style: { paddingLeft: `${t.depth * 16}px` },
 								title: t.path,
 								children: [
-									t.children.length ? /* @__PURE__ */ U("button", {
+									t.children.length ? /* @__PURE__ */ H("button", {
 										type: "button",
 										class: "twist",
 										tabIndex: -1,
@@ -1438,37 +1464,37 @@ function Mt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 											e.stopPropagation(), s(t, o.has(t.key));
 										},
 										children: o.has(t.key) ? "▸" : "▾"
-									}) : /* @__PURE__ */ U("span", { class: "twist" }),
-									/* @__PURE__ */ U("i", {
+									}) : /* @__PURE__ */ H("span", { class: "twist" }),
+									/* @__PURE__ */ H("i", {
 										class: "swatch",
 										style: { background: a.of(t.path, null, d) }
 									}),
-									/* @__PURE__ */ U("span", {
+									/* @__PURE__ */ H("span", {
 										class: "text",
 										children: t.name
 									}),
-									p && t.depth === 0 && /* @__PURE__ */ U("span", {
+									p && t.depth === 0 && /* @__PURE__ */ H("span", {
 										class: "faint",
-										children: [" · ", ft(e, t.process)]
+										children: [" · ", mt(e, t.process)]
 									})
 								]
 							})
 						}),
-						n.map((e) => /* @__PURE__ */ U("td", {
+						n.map((e) => /* @__PURE__ */ H("td", {
 							class: "number",
 							"data-figure": e.key,
 							"data-value": e.read(t),
-							children: [e.key === "wallTotal" && /* @__PURE__ */ U("i", {
+							children: [e.key === "wallTotal" && /* @__PURE__ */ H("i", {
 								class: "fill",
 								style: { width: `${Math.min(100 * t.wallTotal / (f || 1), 100)}%` }
 							}), e.time ? K(e.read(t), r) : J(e.read(t))]
 						}, e.key)),
-						/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Pt, { node: t }) }),
-						/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(It, { node: t }) })
+						/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(It, { node: t }) }),
+						/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(Rt, { node: t }) })
 					]
 				}, t.key))
 			})]
-		}), !t.length && /* @__PURE__ */ U("p", {
+		}), !t.length && /* @__PURE__ */ H("p", {
 			class: "note",
 			children: [
 				"No operation has “",
@@ -1478,27 +1504,27 @@ function Mt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, clos
 		})]
 	});
 }
-var Nt = [
+var Ft = [
 	"forward",
 	"recompute",
 	"backward"
 ];
-function Pt({ node: e }) {
-	let t = Nt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
+function It({ node: e }) {
+	let t = Ft.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
 	if (!n) return null;
 	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${q(t, n)}`).join(", ");
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ H("div", {
 		class: "mini directions",
 		role: "img",
 		"aria-label": r,
 		title: r,
-		children: t.map(([e, t]) => /* @__PURE__ */ U("span", {
+		children: t.map(([e, t]) => /* @__PURE__ */ H("span", {
 			class: e,
 			style: { width: `${100 * t / n}%` }
 		}, e))
 	});
 }
-var Ft = [
+var Lt = [
 	"mark",
 	"annotation",
 	"scope",
@@ -1508,58 +1534,58 @@ var Ft = [
 	"host",
 	"none"
 ];
-function It({ node: e }) {
+function Rt({ node: e }) {
 	let t = [...e.evidence.values()].reduce((e, t) => e + t, 0);
 	if (!t) return null;
-	let n = Ft.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
-	return /* @__PURE__ */ U("div", {
+	let n = Lt.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
+	return /* @__PURE__ */ H("div", {
 		class: "evidence",
 		title: r,
-		children: [/* @__PURE__ */ U("div", {
+		children: [/* @__PURE__ */ H("div", {
 			class: "mini",
 			role: "img",
 			"aria-label": r,
-			children: n.map(([e, n]) => /* @__PURE__ */ U("span", {
+			children: n.map(([e, n]) => /* @__PURE__ */ H("span", {
 				class: `e-${e}`,
 				style: { width: `${100 * n / t}%` }
 			}, e))
-		}), /* @__PURE__ */ U("span", {
+		}), /* @__PURE__ */ H("span", {
 			class: "faint",
 			children: i[0]
 		})]
 	});
 }
 // src/views/Overhead.tsx
-var Lt = {
+var zt = {
 	none: "Nothing was subtracted: these are the times as recorded.",
 	calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
 	anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted."
 };
-function Rt({ report: e }) {
+function Bt({ report: e }) {
 	let { overhead: t } = e, n = t.correction !== "none";
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ H("div", {
 		class: "overhead",
 		children: [
-			/* @__PURE__ */ U("section", {
+			/* @__PURE__ */ H("section", {
 				"aria-labelledby": "overhead-title",
 				children: [
-					/* @__PURE__ */ U("h2", {
+					/* @__PURE__ */ H("h2", {
 						id: "overhead-title",
 						children: "What profiling cost"
 					}),
-					/* @__PURE__ */ U("p", { children: Lt[t.correction] ?? t.correction }),
-					!n && /* @__PURE__ */ U("p", {
+					/* @__PURE__ */ H("p", { children: zt[t.correction] ?? t.correction }),
+					!n && /* @__PURE__ */ H("p", {
 						class: "note",
 						children: [t.reason ?? "This report holds no correction.", " Small ops are inflated most: compare shares with care."]
 					}),
-					n && /* @__PURE__ */ U("p", { children: [t.inflation !== null && /* @__PURE__ */ U(y, { children: [
+					n && /* @__PURE__ */ H("p", { children: [t.inflation !== null && /* @__PURE__ */ H(y, { children: [
 						"The recorded work took ",
-						/* @__PURE__ */ U("strong", { children: [t.inflation.toFixed(2), " ×"] }),
+						/* @__PURE__ */ H("strong", { children: [t.inflation.toFixed(2), " ×"] }),
 						" as long as without profiling. "
-					] }), t.removed && /* @__PURE__ */ U(y, { children: [
+					] }), t.removed && /* @__PURE__ */ H(y, { children: [
 						"Removed: ",
-						/* @__PURE__ */ U("strong", { children: G(t.removed.ns) }),
-						t.removed.interval && /* @__PURE__ */ U(y, { children: [
+						/* @__PURE__ */ H("strong", { children: G(t.removed.ns) }),
+						t.removed.interval && /* @__PURE__ */ H(y, { children: [
 							" (",
 							G(t.removed.interval[0]),
 							" to ",
@@ -1570,131 +1596,131 @@ function Rt({ report: e }) {
 					] })] })
 				]
 			}),
-			n && /* @__PURE__ */ U(zt, {
+			n && /* @__PURE__ */ H(Vt, {
 				title: "Constants of this machine",
 				values: t.constants
 			}),
-			t.anchors && /* @__PURE__ */ U(zt, {
+			t.anchors && /* @__PURE__ */ H(Vt, {
 				title: "Unprofiled steps",
 				values: t.anchors
 			}),
-			n && /* @__PURE__ */ U(Ht, { report: e })
+			n && /* @__PURE__ */ H(Wt, { report: e })
 		]
 	});
 }
-function zt({ title: e, values: t }) {
+function Vt({ title: e, values: t }) {
 	let n = Object.entries(t);
-	return n.length ? /* @__PURE__ */ U("section", { children: [/* @__PURE__ */ U("h3", { children: e }), /* @__PURE__ */ U("table", {
+	return n.length ? /* @__PURE__ */ H("section", { children: [/* @__PURE__ */ H("h3", { children: e }), /* @__PURE__ */ H("table", {
 		class: "plain narrow",
-		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
 				scope: "col",
 				children: "constant"
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ H("th", {
 				scope: "col",
 				class: "number",
 				children: "value"
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ H("th", {
 				scope: "col",
 				class: "number",
 				children: "interval"
 			})
-		] }) }), /* @__PURE__ */ U("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		] }) }), /* @__PURE__ */ H("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
 				scope: "row",
 				children: e.replaceAll("_", " ")
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ H("td", {
 				class: "number",
-				children: Vt(Bt(t) ? t.value : t)
+				children: Ut(Ht(t) ? t.value : t)
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ H("td", {
 				class: "number",
-				children: Bt(t) ? `${Vt(t.low)} to ${Vt(t.high)}` : "–"
+				children: Ht(t) ? `${Ut(t.low)} to ${Ut(t.high)}` : "–"
 			})
 		] }, e)) })]
 	})] }) : null;
 }
-function Bt(e) {
+function Ht(e) {
 	return typeof e == "object" && !!e && "value" in e && "low" in e && "high" in e;
 }
-function Vt(e) {
+function Ut(e) {
 	return typeof e == "number" ? Number.isInteger(e) ? e.toLocaleString("en") : e.toPrecision(4) : typeof e == "string" ? e : JSON.stringify(e);
 }
-function Ht({ report: e }) {
-	let t = new Map(ut(ot(e, !1)).map((e) => [e.key, e])), n = ut(ot(e, !0)).map((e) => ({
+function Wt({ report: e }) {
+	let t = new Map(ft(ct(e, !1)).map((e) => [e.key, e])), n = ft(ct(e, !0)).map((e) => ({
 		node: e,
 		before: t.get(e.key)?.wall ?? 0,
 		after: e.wall
-	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = We(r);
-	return /* @__PURE__ */ U("section", { children: [
-		/* @__PURE__ */ U("h3", { children: "Removed from each operation" }),
-		/* @__PURE__ */ U("table", {
+	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = Ke(r);
+	return /* @__PURE__ */ H("section", { children: [
+		/* @__PURE__ */ H("h3", { children: "Removed from each operation" }),
+		/* @__PURE__ */ H("table", {
 			class: "plain",
-			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-				/* @__PURE__ */ U("th", {
+			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					children: "operation"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: ["recorded ", i.name]
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: ["corrected ", i.name]
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: ["removed ", i.name]
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
 					class: "number",
 					children: "of it"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ H("th", {
 					scope: "col",
-					children: /* @__PURE__ */ U("span", {
+					children: /* @__PURE__ */ H("span", {
 						class: "hidden",
 						children: "bar"
 					})
 				})
-			] }) }), /* @__PURE__ */ U("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ U("tr", { children: [
-				/* @__PURE__ */ U("th", {
+			] }) }), /* @__PURE__ */ H("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ H("tr", { children: [
+				/* @__PURE__ */ H("th", {
 					scope: "row",
 					children: e.path
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ H("td", {
 					class: "number",
 					children: K(t, i)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ H("td", {
 					class: "number",
 					children: K(n, i)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ H("td", {
 					class: "number",
 					children: K(t - n, i)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ H("td", {
 					class: "number",
 					children: q(t - n, t)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ H("td", {
 					class: "wide",
-					children: /* @__PURE__ */ U("div", {
+					children: /* @__PURE__ */ H("div", {
 						class: "stacked",
 						"aria-hidden": "true",
-						children: [/* @__PURE__ */ U("span", {
+						children: [/* @__PURE__ */ H("span", {
 							class: "kept",
 							style: { width: `${100 * n / r}%` }
-						}), /* @__PURE__ */ U("span", {
+						}), /* @__PURE__ */ H("span", {
 							class: "removed",
 							style: { width: `${100 * Math.max(t - n, 0) / r}%` }
 						})]
@@ -1702,67 +1728,67 @@ function Ht({ report: e }) {
 				})
 			] }, e.key)) })]
 		}),
-		!n.length && /* @__PURE__ */ U("p", {
+		!n.length && /* @__PURE__ */ H("p", {
 			class: "note",
 			children: "Nothing."
 		})
 	] });
 }
 // src/views/Overview.tsx
-var Ut = 14;
-function Wt({ page: e, report: t }) {
+var Gt = 14;
+function Kt({ page: e, report: t }) {
 	let { corrected: n } = e.state;
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ H("div", {
 		class: "overview",
 		children: [
-			/* @__PURE__ */ U(Gt, { report: t }),
-			/* @__PURE__ */ U(Kt, {
+			/* @__PURE__ */ H(qt, { report: t }),
+			/* @__PURE__ */ H(Jt, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ U(Yt, {
+			/* @__PURE__ */ H(Zt, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ U(Qt, {
+			/* @__PURE__ */ H(en, {
 				page: e,
 				findings: t.findings
 			}),
-			/* @__PURE__ */ U(en, { report: t })
+			/* @__PURE__ */ H(nn, { report: t })
 		]
 	});
 }
-function Gt({ report: e }) {
+function qt({ report: e }) {
 	let { verdict: t, problems: n } = e.health;
-	return n.length ? /* @__PURE__ */ U("section", {
+	return n.length ? /* @__PURE__ */ H("section", {
 		class: `health ${t}`,
 		"aria-label": "Health of the capture",
-		children: n.map((e) => /* @__PURE__ */ U("div", { children: [/* @__PURE__ */ U("strong", { children: [
+		children: n.map((e) => /* @__PURE__ */ H("div", { children: [/* @__PURE__ */ H("strong", { children: [
 			t === "ok" ? "note" : t,
 			": ",
 			e.message
-		] }), /* @__PURE__ */ U("p", { children: [
+		] }), /* @__PURE__ */ H("p", { children: [
 			e.hint,
 			" ",
-			/* @__PURE__ */ U("code", { children: e.code })
+			/* @__PURE__ */ H("code", { children: e.code })
 		] })] }, e.code))
 	}) : null;
 }
-function Kt({ report: e, corrected: t }) {
+function Jt({ report: e, corrected: t }) {
 	let { totals: n, window: r, steps: i, overhead: a } = e, o = Y(n.wall, t), s = (e) => {
 		let r = Y(n[e], t);
-		return /* @__PURE__ */ U(Jt, {
-			title: qt[e],
+		return /* @__PURE__ */ H(Xt, {
+			title: Yt[e],
 			id: e,
 			main: q(r.value, o.value),
 			chosen: r
 		});
 	}, c = i.wall && Y(i.wall.median, t), l = a.removed;
-	return /* @__PURE__ */ U("section", {
+	return /* @__PURE__ */ H("section", {
 		class: "tiles",
 		"aria-label": "Headline figures",
 		children: [
-			/* @__PURE__ */ U(Jt, {
+			/* @__PURE__ */ H(Xt, {
 				title: "window",
 				id: "wall",
 				main: G(o.value),
@@ -1770,45 +1796,45 @@ function Kt({ report: e, corrected: t }) {
 					...o,
 					value: null
 				},
-				detail: c ? `${Je(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
+				detail: c ? `${Xe(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
 			}),
 			s("device_busy"),
 			s("host_only"),
 			s("overlap"),
 			s("idle"),
-			/* @__PURE__ */ U(Jt, {
+			/* @__PURE__ */ H(Xt, {
 				title: "inflation",
 				id: "inflation",
 				main: a.inflation === null ? "not measured" : `${a.inflation.toFixed(2)} ×`,
-				detail: a.inflation === null ? "figures are as recorded" : l && et(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
+				detail: a.inflation === null ? "figures are as recorded" : l && nt(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
 			})
 		]
 	});
 }
-var qt = {
+var Yt = {
 	device_busy: "device busy",
 	host_only: "host-bound",
 	overlap: "device and host",
 	idle: "idle"
 };
-function Jt(e) {
+function Xt(e) {
 	let { title: t, id: n, main: r, chosen: i, detail: a } = e, o = i?.interval;
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ H("div", {
 		class: "tile",
 		"data-figure": n,
 		"data-ns": i?.value ?? void 0,
 		children: [
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ H("span", {
 				class: "title",
 				children: t
 			}),
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ H("span", {
 				class: "main",
 				children: r
 			}),
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ H("span", {
 				class: "detail",
-				children: [a ?? (i && G(i.value)), o && /* @__PURE__ */ U(y, { children: [
+				children: [a ?? (i && G(i.value)), o && /* @__PURE__ */ H(y, { children: [
 					" · ",
 					G(o[0]),
 					" to ",
@@ -1818,69 +1844,69 @@ function Jt(e) {
 		]
 	});
 }
-function Yt({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = dt(t, n, Ut).map((e) => ({
+function Zt({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = pt(t, n, Gt).map((e) => ({
 		...e,
-		cells: tt(e.operations, n),
-		interval: it(e.operations, n)
+		cells: rt(e.operations, n),
+		interval: ot(e.operations, n)
 	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Le(r.flatMap((e) => e.cells.map((e) => e.key)));
-	return /* @__PURE__ */ U("section", {
+	return /* @__PURE__ */ H("section", {
 		"aria-labelledby": "bars-title",
 		children: [
-			/* @__PURE__ */ U("h2", {
+			/* @__PURE__ */ H("h2", {
 				id: "bars-title",
 				children: "Where the window went"
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ H("p", {
 				class: "note",
 				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
 			}),
-			/* @__PURE__ */ U(yt, {
+			/* @__PURE__ */ H(xt, {
 				keys: o,
 				dark: e.dark
 			}),
-			/* @__PURE__ */ U("table", {
+			/* @__PURE__ */ H("table", {
 				class: "bars",
-				children: [/* @__PURE__ */ U("thead", {
+				children: [/* @__PURE__ */ H("thead", {
 					class: "hidden",
-					children: /* @__PURE__ */ U("tr", { children: [
-						/* @__PURE__ */ U("th", {
+					children: /* @__PURE__ */ H("tr", { children: [
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "operation"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "resources"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "time"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "share"
 						})
 					] })
-				}), /* @__PURE__ */ U("tbody", { children: r.map((t) => /* @__PURE__ */ U("tr", {
+				}), /* @__PURE__ */ H("tbody", { children: r.map((t) => /* @__PURE__ */ H("tr", {
 					"data-path": t.path ?? void 0,
 					"data-ns": t.wall,
 					children: [
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "row",
-							children: t.path === null ? t.label : /* @__PURE__ */ U("button", {
+							children: t.path === null ? t.label : /* @__PURE__ */ H("button", {
 								type: "button",
 								class: "link",
 								title: t.label,
 								onClick: () => e.change({
 									view: "operations",
-									operation: at(t.process, t.path)
+									operation: st(t.process, t.path)
 								}),
-								children: /* @__PURE__ */ U(Xt, { path: t.label })
+								children: /* @__PURE__ */ H(Qt, { path: t.label })
 							})
 						}),
-						/* @__PURE__ */ U("td", {
+						/* @__PURE__ */ H("td", {
 							class: "wide",
-							children: /* @__PURE__ */ U(vt, {
+							children: /* @__PURE__ */ H(bt, {
 								segments: t.cells,
 								scale: i,
 								dark: e.dark,
@@ -1888,11 +1914,11 @@ function Yt({ page: e, report: t }) {
 								interval: t.interval
 							})
 						}),
-						/* @__PURE__ */ U("td", {
+						/* @__PURE__ */ H("td", {
 							class: "number",
 							children: G(t.wall)
 						}),
-						/* @__PURE__ */ U("td", {
+						/* @__PURE__ */ H("td", {
 							class: "number",
 							children: q(t.wall, a)
 						})
@@ -1902,74 +1928,74 @@ function Yt({ page: e, report: t }) {
 		]
 	});
 }
-function Xt({ path: e }) {
-	let t = Ye(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
-	return /* @__PURE__ */ U(y, { children: [n >= 0 && /* @__PURE__ */ U("span", {
+function Qt({ path: e }) {
+	let t = Ze(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
+	return /* @__PURE__ */ H(y, { children: [n >= 0 && /* @__PURE__ */ H("span", {
 		class: "faint",
 		children: t.slice(0, n + 1)
 	}), t.slice(n + 1)] });
 }
-var Zt = 5;
-function Qt({ page: e, findings: t }) {
-	return t.length ? /* @__PURE__ */ U("section", {
+var $t = 5;
+function en({ page: e, findings: t }) {
+	return t.length ? /* @__PURE__ */ H("section", {
 		"aria-labelledby": "findings-title",
 		children: [
-			/* @__PURE__ */ U("h2", {
+			/* @__PURE__ */ H("h2", {
 				id: "findings-title",
 				children: "What to do next"
 			}),
-			/* @__PURE__ */ U("ol", {
+			/* @__PURE__ */ H("ol", {
 				class: "findings",
-				children: t.slice(0, Zt).map((t, n) => /* @__PURE__ */ U("li", {
+				children: t.slice(0, $t).map((t, n) => /* @__PURE__ */ H("li", {
 					class: t.severity,
-					children: [/* @__PURE__ */ U("span", {
+					children: [/* @__PURE__ */ H("span", {
 						class: "badge",
 						children: t.severity
-					}), /* @__PURE__ */ U("div", { children: [
-						/* @__PURE__ */ U("strong", { children: t.message }),
-						t.hint && /* @__PURE__ */ U("p", { children: t.hint }),
-						/* @__PURE__ */ U("p", {
+					}), /* @__PURE__ */ H("div", { children: [
+						/* @__PURE__ */ H("strong", { children: t.message }),
+						t.hint && /* @__PURE__ */ H("p", { children: t.hint }),
+						/* @__PURE__ */ H("p", {
 							class: "facts",
 							children: [
-								/* @__PURE__ */ U("code", { children: t.code }),
-								t.gain_ns ? /* @__PURE__ */ U("span", { children: [
+								/* @__PURE__ */ H("code", { children: t.code }),
+								t.gain_ns ? /* @__PURE__ */ H("span", { children: [
 									"at most ",
 									G(t.gain_ns),
 									" to gain"
 								] }) : null,
-								t.operation && /* @__PURE__ */ U("button", {
+								t.operation && /* @__PURE__ */ H("button", {
 									type: "button",
 									class: "link",
 									onClick: () => e.change({
 										view: "operations",
-										operation: at(0, t.operation)
+										operation: st(0, t.operation)
 									}),
 									children: t.operation
 								}),
-								t.program && /* @__PURE__ */ U("span", { children: t.program }),
-								Object.entries(t.evidence ?? {}).map(([e, t]) => /* @__PURE__ */ U("span", { children: [
+								t.program && /* @__PURE__ */ H("span", { children: t.program }),
+								Object.entries(t.evidence ?? {}).map(([e, t]) => /* @__PURE__ */ H("span", { children: [
 									e.replace(/_ns$/, "").replaceAll("_", " "),
 									": ",
-									$t(e, t)
+									tn(e, t)
 								] }, e))
 							]
 						})
 					] })]
 				}, n))
 			}),
-			t.length > Zt && /* @__PURE__ */ U("p", {
+			t.length > $t && /* @__PURE__ */ H("p", {
 				class: "note",
-				children: [t.length - Zt, " more in the JSON report."]
+				children: [t.length - $t, " more in the JSON report."]
 			})
 		]
 	}) : null;
 }
-function $t(e, t) {
+function tn(e, t) {
 	return typeof t == "number" ? e.endsWith("_ns") ? G(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : typeof t == "string" ? t : JSON.stringify(t);
 }
-function en({ report: e }) {
+function nn({ report: e }) {
 	let { environment: t, session: n, counts: r, window: i } = e, a = (e) => r[e]?.toLocaleString("en") ?? "–";
-	return /* @__PURE__ */ U("p", {
+	return /* @__PURE__ */ H("p", {
 		class: "note about",
 		children: [
 			n.logdir,
@@ -1992,23 +2018,23 @@ function en({ report: e }) {
 	});
 }
 // src/views/Programs.tsx
-function tn({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = (e) => X(e.device, n), i = (e) => X(e.compile, n), a = [...t.programs].sort((e, t) => r(t) + i(t) - r(e) - i(e)), o = We(Math.max(0, ...a.map((e) => Math.max(r(e), i(e))))), s = a.reduce((e, t) => e + r(t), 0), c = rn(a.map((e) => e.function ?? e.name)), l = nn(a, n);
-	return /* @__PURE__ */ U("section", {
+function rn({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = (e) => X(e.device, n), i = (e) => X(e.compile, n), a = [...t.programs].sort((e, t) => r(t) + i(t) - r(e) - i(e)), o = Ke(Math.max(0, ...a.map((e) => Math.max(r(e), i(e))))), s = a.reduce((e, t) => e + r(t), 0), c = on(a.map((e) => e.function ?? e.name)), l = an(a, n);
+	return /* @__PURE__ */ H("section", {
 		"aria-labelledby": "programs-title",
 		children: [
-			/* @__PURE__ */ U("h2", {
+			/* @__PURE__ */ H("h2", {
 				id: "programs-title",
 				children: "Programs"
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ H("p", {
 				class: "note",
 				children: "A program is one compiled XLA module. It is compiled in the window when its row says so; a function with several programs was called with several shapes, types or static arguments."
 			}),
-			l.length > 0 && /* @__PURE__ */ U("div", {
+			l.length > 0 && /* @__PURE__ */ H("div", {
 				class: "health degraded",
 				role: "note",
-				children: l.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ U("div", { children: /* @__PURE__ */ U("strong", { children: [
+				children: l.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ H("div", { children: /* @__PURE__ */ H("strong", { children: [
 					e,
 					" was compiled ",
 					t,
@@ -2017,80 +2043,80 @@ function tn({ page: e, report: t }) {
 					"."
 				] }) }, e))
 			}),
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ H("div", {
 				class: "scroll",
-				children: /* @__PURE__ */ U("table", {
+				children: /* @__PURE__ */ H("table", {
 					class: "plain programs",
-					children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-						/* @__PURE__ */ U("th", {
+					children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "function"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "program"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: "compiles"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: ["compile ", o.name]
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: "dispatches"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: "runs"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: ["device ", o.name]
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: "share"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: "per run"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							class: "number",
 							children: "device ops"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ H("th", {
 							scope: "col",
 							children: "HLO"
 						})
-					] }) }), /* @__PURE__ */ U("tbody", { children: a.map((e) => {
+					] }) }), /* @__PURE__ */ H("tbody", { children: a.map((e) => {
 						let t = e.function ?? e.name, n = l.some((e) => e.name === t), a = c.get(t) ?? 1;
-						return /* @__PURE__ */ U("tr", {
+						return /* @__PURE__ */ H("tr", {
 							class: n ? "warn" : "",
 							"data-program": e.program_id,
 							children: [
-								/* @__PURE__ */ U("th", {
+								/* @__PURE__ */ H("th", {
 									scope: "row",
-									children: [t, n ? /* @__PURE__ */ U("span", {
+									children: [t, n ? /* @__PURE__ */ H("span", {
 										class: "badge",
 										children: "recompiled"
-									}) : a > 1 && /* @__PURE__ */ U("span", {
+									}) : a > 1 && /* @__PURE__ */ H("span", {
 										class: "faint",
 										children: [" · one of ", a]
 									})]
 								}),
-								/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U("span", {
+								/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H("span", {
 									class: "faint",
 									children: [
 										e.name,
@@ -2098,54 +2124,54 @@ function tn({ page: e, report: t }) {
 										e.program_id
 									]
 								}) }),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: J(e.compiles)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: K(i(e), o)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: J(e.dispatches)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: J(e.runs)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									"data-figure": "device",
 									"data-value": r(e),
 									children: K(r(e), o)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: q(r(e), s)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: e.runs ? G(r(e) / e.runs) : "–"
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ H("td", {
 									class: "number",
 									children: J(e.device_ops)
 								}),
-								/* @__PURE__ */ U("td", { children: e.hlo ? "yes" : "not recorded" })
+								/* @__PURE__ */ H("td", { children: e.hlo ? "yes" : "not recorded" })
 							]
 						}, `${e.program_id}|${e.name}`);
 					}) })]
 				})
 			}),
-			!a.length && /* @__PURE__ */ U("p", {
+			!a.length && /* @__PURE__ */ H("p", {
 				class: "note",
 				children: "No program ran within the window."
 			})
 		]
 	});
 }
-function nn(e, t) {
+function an(e, t) {
 	let n = /* @__PURE__ */ new Map();
 	for (let r of e) {
 		let e = r.function ?? r.name, i = n.get(e) ?? {
@@ -2157,52 +2183,52 @@ function nn(e, t) {
 	}
 	return [...n.values()].filter((e) => e.times > 1).sort((e, t) => t.time - e.time);
 }
-function rn(e) {
+function on(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return t;
 }
-var an = {
+var sn = {
 	host: 34,
 	device: 30
 };
-function on(e, t) {
+function cn(e, t) {
 	let n = 26 + (e.steps.length ? 20 : 0);
 	return {
 		tops: t.map((t) => {
 			let r = n;
-			return n += an[e.lanes[t].side] + 6, r;
+			return n += sn[e.lanes[t].side] + 6, r;
 		}),
 		height: n
 	};
 }
-function sn(e, t, n) {
+function ln(e, t, n) {
 	let r = t.key[n];
 	if (t.side === "host") return Be(e.data.categories[r] ?? "", e.look.dark);
 	let [i, a] = e.data.operations[r];
 	return e.colors.of(i, a, e.look.dark);
 }
-function cn(e, t, n, r) {
+function un(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = r, s = t / (a.end - a.begin);
-	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", ln(e, t, n, a, o), fn(e, t, r, s);
-	let { tops: c } = on(i, r.lanes);
-	r.lanes.forEach((n, i) => pn(e, t, r, n, c[i], s));
+	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", dn(e, t, n, a, o), mn(e, t, r, s);
+	let { tops: c } = cn(i, r.lanes);
+	r.lanes.forEach((n, i) => hn(e, t, r, n, c[i], s));
 }
-function ln(e, t, n, r, i) {
-	let a = r.end - r.begin, o = dn(a * 110 / t);
+function dn(e, t, n, r, i) {
+	let a = r.end - r.begin, o = pn(a * 110 / t);
 	e.fillStyle = i.faint, e.strokeStyle = i.line, e.lineWidth = 1, e.beginPath();
 	for (let i = Math.ceil(r.begin / o) * o; i <= r.end; i += o) {
 		let s = Math.round((i - r.begin) / a * t) + .5;
-		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(un(i, o), s + 4, 13);
+		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(fn(i, o), s + 4, 13);
 	}
 	e.stroke();
 }
-function un(e, t) {
+function fn(e, t) {
 	if (e === 0) return "0";
 	let [n, r] = e >= 1e9 ? [1e9, "s"] : e >= 1e6 ? [1e6, "ms"] : [1e3, "µs"], i = Math.max(0, Math.min(6, Math.ceil(-Math.log10(t / n) - 1e-9)));
 	return `${(e / n).toFixed(i)} ${r}`;
 }
-function dn(e) {
+function pn(e) {
 	let t = 10 ** Math.floor(Math.log10(Math.max(e, .001)));
 	return [
 		1,
@@ -2211,15 +2237,15 @@ function dn(e) {
 		10
 	].map((e) => e * t).find((t) => t >= e * .999);
 }
-function fn(e, t, n, r) {
+function mn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = n;
 	for (let [n, s, c] of i.steps) {
 		let i = (s - a.begin) * r, l = c * r;
 		i > t || i + l < 0 || (e.fillStyle = n % 2 ? o.line : o.panel, e.fillRect(i, 26, Math.max(l - 1, 1), 16), l > 46 && (e.fillStyle = o.text, e.fillText(`step ${n}`, Math.max(i, 0) + 5, 34)));
 	}
 }
-function pn(e, t, n, r, i, a) {
-	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = an[d.side], p = hn(d, s.begin);
+function hn(e, t, n, r, i, a) {
+	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = sn[d.side], p = _n(d, s.begin);
 	e.save(), e.beginPath(), e.rect(0, i, t, f), e.clip();
 	for (let r = p; r < d.start.length; r++) {
 		let o = (d.start[r] - s.begin) * a;
@@ -2230,19 +2256,19 @@ function pn(e, t, n, r, i, a) {
 		let l = Math.max(d.duration[r] * a, .6);
 		if (o + l < 0) continue;
 		let u = d.count[r] > 1 ? Math.max(f * d.cover[r], 3) : f;
-		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = sn(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = n.look.dark && d.side === "device" ? "#fff" : "#16191d", mn(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
+		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = ln(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = Ue(ln(n, d, r)), gn(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
 	}
 	if (e.restore(), l && l.lane === r) {
 		let t = (d.start[l.place] - s.begin) * a;
 		e.strokeStyle = u.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(d.duration[l.place] * a, 2) + 2, f + 2);
 	}
 }
-function mn(e, t, n, r, i, a, o) {
+function gn(e, t, n, r, i, a, o) {
 	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d;
 	for (; f && e.measureText(f).width > o;) f = f.slice(0, -1);
 	f.length < d.length && (f = f.length > 3 ? `${f.slice(0, -1)}…` : ""), f && e.fillText(f, i, a);
 }
-function hn(e, t) {
+function _n(e, t) {
 	if (e.count.length && e.count[0] > 1) return 0;
 	let [n, r] = [0, e.start.length];
 	for (; n < r;) {
@@ -2251,8 +2277,8 @@ function hn(e, t) {
 	}
 	return n;
 }
-function gn(e, t, n, r, i) {
-	let { tops: a } = on(e, t), o = a.findIndex((n, i) => r >= n && r <= n + an[e.lanes[t[i]].side]);
+function vn(e, t, n, r, i) {
+	let { tops: a } = cn(e, t), o = a.findIndex((n, i) => r >= n && r <= n + sn[e.lanes[t[i]].side]);
 	if (o < 0) return null;
 	let s = t[o], c = e.lanes[s];
 	for (let e = c.start.length - 1; e >= 0; e--) {
@@ -2264,7 +2290,7 @@ function gn(e, t, n, r, i) {
 	}
 	return null;
 }
-function _n(e, t, n) {
+function yn(e, t, n) {
 	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${G(a)}, from ${G(i)} on`;
 	if (t.count[n] > 1) {
 		let i = t.side === "host" ? r : e.operations[t.key[n]]?.[0] ?? "";
@@ -2278,9 +2304,9 @@ function _n(e, t, n) {
 	];
 }
 // src/timeline/stretch.ts
-var vn = 100;
-function yn(e, t) {
-	let n = Math.min(Math.max(e.end - e.begin, Math.min(vn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
+var bn = 100;
+function xn(e, t) {
+	let n = Math.min(Math.max(e.end - e.begin, Math.min(bn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
 	return {
 		begin: r,
 		end: r + n
@@ -2293,7 +2319,7 @@ function Q(e, t, n) {
 		end: i + (1 - n) * r * t
 	};
 }
-function bn(e, t) {
+function Sn(e, t) {
 	let n = t * (e.end - e.begin);
 	return {
 		begin: e.begin + n,
@@ -2301,28 +2327,28 @@ function bn(e, t) {
 	};
 }
 // src/views/Timeline.tsx
-var xn = 90, Sn = 2400, Cn = 150;
-function wn({ page: e, report: t, asked: n }) {
-	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), p = B(null), m = s && !(s instanceof Z) ? s.wall : t.window.wall_ns, h = V(() => yn({
+var Cn = 90, wn = 2400, Tn = 150;
+function En({ page: e, report: t, asked: n }) {
+	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), p = B(null), m = s && !(s instanceof Z) ? s.wall : t.window.wall_ns, h = V(() => xn({
 		begin: i.begin ?? 0,
 		end: i.end ?? m
 	}, m), [
 		i.begin,
 		i.end,
 		m
-	]), g = V(() => new He(ot(t, !1).map((e) => e.path)), [t]), _ = H((e) => {
-		let { begin: t, end: n } = yn(e, m), r = t <= 0 && n >= m;
+	]), g = V(() => new He(ct(t, !1).map((e) => e.path)), [t]), _ = Se((e) => {
+		let { begin: t, end: n } = xn(e, m), r = t <= 0 && n >= m;
 		a({
 			begin: r ? null : t,
 			end: r ? null : n
 		});
 	}, [a, m]);
 	xe(() => {
-		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Cn, 0)));
+		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Tn, 0)));
 		return p.current && e.observe(p.current), () => e.disconnect();
 	}, []), z(() => {
 		if (!l) return;
-		let e = !1, t = () => r.timeline(n, h.begin, h.end, Math.min(l, Sn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), i = window.setTimeout(() => void t(), s ? xn : 0);
+		let e = !1, t = () => r.timeline(n, h.begin, h.end, Math.min(l, wn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), i = window.setTimeout(() => void t(), s ? Cn : 0);
 		return () => {
 			e = !0, window.clearTimeout(i);
 		};
@@ -2343,33 +2369,33 @@ function wn({ page: e, report: t, asked: n }) {
 			end: i + t / 2
 		});
 	};
-	return /* @__PURE__ */ U("section", {
+	return /* @__PURE__ */ H("section", {
 		class: "timeline",
 		"aria-labelledby": "timeline-title",
 		children: [
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ H("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ U("h2", {
+					/* @__PURE__ */ H("h2", {
 						id: "timeline-title",
 						children: "Timeline"
 					}),
-					/* @__PURE__ */ U("div", {
+					/* @__PURE__ */ H("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "Zoom",
 						children: [
-							/* @__PURE__ */ U("button", {
+							/* @__PURE__ */ H("button", {
 								type: "button",
 								onClick: () => _(Q(h, .5, .5)),
 								children: "Zoom in"
 							}),
-							/* @__PURE__ */ U("button", {
+							/* @__PURE__ */ H("button", {
 								type: "button",
 								onClick: () => _(Q(h, 2, .5)),
 								children: "Zoom out"
 							}),
-							/* @__PURE__ */ U("button", {
+							/* @__PURE__ */ H("button", {
 								type: "button",
 								onClick: () => _({
 									begin: 0,
@@ -2379,25 +2405,25 @@ function wn({ page: e, report: t, asked: n }) {
 							})
 						]
 					}),
-					/* @__PURE__ */ U("form", {
+					/* @__PURE__ */ H("form", {
 						class: "search",
 						role: "search",
 						onSubmit: (e) => {
 							e.preventDefault(), v();
 						},
-						children: [/* @__PURE__ */ U("input", {
+						children: [/* @__PURE__ */ H("input", {
 							type: "search",
 							placeholder: "Find an operation or op",
 							"aria-label": "Find an operation or op",
 							value: d,
 							onInput: (e) => f(e.currentTarget.value)
-						}), /* @__PURE__ */ U("button", {
+						}), /* @__PURE__ */ H("button", {
 							type: "submit",
 							class: "action",
 							children: "Next"
 						})]
 					}),
-					/* @__PURE__ */ U("span", {
+					/* @__PURE__ */ H("span", {
 						class: "faint range",
 						children: [
 							G(h.begin),
@@ -2409,7 +2435,7 @@ function wn({ page: e, report: t, asked: n }) {
 					})
 				]
 			}),
-			(t.window.windows ?? 1) > 1 && /* @__PURE__ */ U("p", {
+			(t.window.windows ?? 1) > 1 && /* @__PURE__ */ H("p", {
 				class: "note",
 				children: [
 					"This is the first of ",
@@ -2417,24 +2443,24 @@ function wn({ page: e, report: t, asked: n }) {
 					" windows; choose a window above to see another."
 				]
 			}),
-			r.embedded && /* @__PURE__ */ U("p", {
+			r.embedded && /* @__PURE__ */ H("p", {
 				class: "note",
 				children: "This file holds the timeline at one level of detail; TensorBoard's tab shows every op."
 			}),
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ H("div", {
 				ref: p,
 				class: "holder",
 				children: [
-					s instanceof Z && /* @__PURE__ */ U(W, {
+					s instanceof Z && /* @__PURE__ */ H(U, {
 						title: s.message,
 						kind: "bad",
 						hint: s.hint
 					}),
-					s === null && /* @__PURE__ */ U("p", {
+					s === null && /* @__PURE__ */ H("p", {
 						class: "note",
 						children: "Opening the timeline…"
 					}),
-					s && !(s instanceof Z) && l > 0 && /* @__PURE__ */ U(Tn, {
+					s && !(s instanceof Z) && l > 0 && /* @__PURE__ */ H(Dn, {
 						data: s,
 						colors: g,
 						width: l,
@@ -2448,19 +2474,19 @@ function wn({ page: e, report: t, asked: n }) {
 		]
 	});
 }
-function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
-	let s = B(null), [c, l] = R(null), u = B(null), d = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), { tops: f, height: p } = V(() => on(e, d), [e, d]), m = V(() => En(d.map((t) => e.lanes[t])), [e, d]), h = V(() => a ? kn(e, a) : null, [e, a]);
+function Dn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
+	let s = B(null), [c, l] = R(null), u = B(null), d = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), { tops: f, height: p } = V(() => cn(e, d), [e, d]), m = V(() => On(d.map((t) => e.lanes[t])), [e, d]), h = V(() => a ? jn(e, a) : null, [e, a]);
 	xe(() => {
 		let a = s.current, o = requestAnimationFrame(() => {
 			let o = window.devicePixelRatio || 1;
 			(a.width !== n * o || a.height !== p * o) && (a.width = n * o, a.height = p * o);
 			let s = a.getContext("2d");
-			s.setTransform(o, 0, 0, o, 0, 0), cn(s, n, p, {
+			s.setTransform(o, 0, 0, o, 0, 0), un(s, n, p, {
 				data: e,
 				lanes: d,
 				stretch: r,
 				colors: t,
-				look: An(i),
+				look: Mn(i),
 				matches: h,
 				cursor: c
 			});
@@ -2488,7 +2514,7 @@ function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		let e = s.current, t = (t) => {
 			let { stretch: n, onShow: r } = g.current;
 			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
-			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(bn(n, (t.deltaX || t.deltaY) / e.clientWidth));
+			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(Sn(n, (t.deltaX || t.deltaY) / e.clientWidth));
 			else return;
 			t.preventDefault();
 		};
@@ -2497,10 +2523,10 @@ function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 	let _ = (t) => {
 		if (u.current) {
 			let e = (u.current.x - t.offsetX) / n;
-			o(bn(u.current.stretch, e));
+			o(Sn(u.current.stretch, e));
 			return;
 		}
-		let i = (r.end - r.begin) / n, a = gn(e, d, r.begin + t.offsetX * i, t.offsetY, i);
+		let i = (r.end - r.begin) / n, a = vn(e, d, r.begin + t.offsetX * i, t.offsetY, i);
 		l(a && {
 			...a,
 			x: t.offsetX,
@@ -2508,8 +2534,8 @@ function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		});
 	}, v = (t) => {
 		let n = {
-			ArrowLeft: () => bn(r, -.2),
-			ArrowRight: () => bn(r, .2),
+			ArrowLeft: () => Sn(r, -.2),
+			ArrowRight: () => Sn(r, .2),
 			"+": () => Q(r, .5, .5),
 			"=": () => Q(r, .5, .5),
 			ArrowUp: () => Q(r, .5, .5),
@@ -2525,13 +2551,13 @@ function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 			})
 		}[t.key];
 		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
-	}, b = e.lanes.flatMap((e) => e.side === "host" ? e.key : []), x = On(e, d);
-	return /* @__PURE__ */ U(y, { children: [
-		/* @__PURE__ */ U("div", {
+	}, b = e.lanes.flatMap((e) => e.side === "host" ? e.key : []), x = An(e, d);
+	return /* @__PURE__ */ H(y, { children: [
+		/* @__PURE__ */ H("div", {
 			class: "canvas",
 			style: { height: `${p}px` },
 			children: [
-				/* @__PURE__ */ U("canvas", {
+				/* @__PURE__ */ H("canvas", {
 					ref: s,
 					tabIndex: 0,
 					role: "img",
@@ -2552,82 +2578,82 @@ function Tn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 					onKeyDown: v,
 					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
 				}),
-				d.map((t, n) => /* @__PURE__ */ U("span", {
+				d.map((t, n) => /* @__PURE__ */ H("span", {
 					class: "lane",
 					title: e.lanes[t].name,
 					style: {
 						top: `${f[n]}px`,
-						lineHeight: `${an[e.lanes[t].side]}px`
+						lineHeight: `${sn[e.lanes[t].side]}px`
 					},
 					children: m[n]
 				}, t)),
-				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ U("div", {
+				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ H("div", {
 					class: "tip",
 					style: {
-						left: `${Cn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
+						left: `${Tn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
 						top: `${c.y + 16}px`
 					},
-					children: [_n(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ U("div", {
+					children: [yn(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ H("div", {
 						class: t ? "" : "strong",
 						children: e
-					}, t)), /* @__PURE__ */ U("div", {
+					}, t)), /* @__PURE__ */ H("div", {
 						class: "faint",
 						children: e.lanes[c.lane].name
 					})]
 				})
 			]
 		}),
-		/* @__PURE__ */ U("div", {
+		/* @__PURE__ */ H("div", {
 			class: "legends",
 			children: [
-				/* @__PURE__ */ U("span", {
+				/* @__PURE__ */ H("span", {
 					class: "faint",
 					children: "threads"
 				}),
-				/* @__PURE__ */ U(yt, {
+				/* @__PURE__ */ H(xt, {
 					keys: Le(b.map((t) => e.categories[t] ?? "")),
 					dark: i
 				}),
-				/* @__PURE__ */ U("span", {
+				/* @__PURE__ */ H("span", {
 					class: "faint",
 					children: "devices"
 				}),
-				/* @__PURE__ */ U("ul", {
+				/* @__PURE__ */ H("ul", {
 					class: "legend",
-					children: x.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: t.of(e, null, i) } }), Ye(e, 40)] }, e))
+					children: x.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: t.of(e, null, i) } }), Ze(e, 40)] }, e))
 				})
 			]
 		}),
-		/* @__PURE__ */ U("p", {
+		/* @__PURE__ */ H("p", {
 			class: "note",
 			children: "Drag to move, Ctrl with the wheel or a double click to zoom."
 		})
 	] });
 }
-function En(e) {
+function On(e) {
 	let t = /* @__PURE__ */ new Map();
 	return e.map((e) => {
 		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
 		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
 	});
 }
-var Dn = 12;
-function On(e, t) {
+var kn = 12;
+function An(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
 	}
-	return [...n].slice(0, Dn);
+	return [...n].slice(0, kn);
 }
-function kn(e, t) {
+function jn(e, t) {
 	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
 	return (r, i) => {
 		let a = e.labels[r.label[i]];
 		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
 	};
 }
-function An(e) {
+function Mn(e) {
 	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
 	return {
 		dark: e,
@@ -2639,13 +2665,13 @@ function An(e) {
 	};
 }
 // src/state.ts
-var jn = [
+var Nn = [
 	"overview",
 	"operations",
 	"timeline",
 	"programs",
 	"overhead"
-], Mn = [
+], Pn = [
 	"auto",
 	"operation",
 	"scope",
@@ -2661,17 +2687,17 @@ var jn = [
 	filter: "",
 	begin: null,
 	end: null
-}, Nn = "rlscope", Pn = `p.${Nn}.`;
-function Fn(e) {
-	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(Pn + e), r = (e) => {
+}, Fn = "rlscope", In = `p.${Fn}.`;
+function Ln(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(In + e), r = (e) => {
 		let t = n(e), r = t === null ? NaN : Number(t);
 		return Number.isFinite(r) ? r : null;
 	}, i = n("view"), a = n("group");
 	return {
 		run: n("run"),
 		name: n("name"),
-		view: i && jn.includes(i) ? i : $.view,
-		group: a && Mn.includes(a) ? a : $.group,
+		view: i && Nn.includes(i) ? i : $.view,
+		group: a && Pn.includes(a) ? a : $.group,
 		corrected: n("figures") !== "raw",
 		operation: n("operation"),
 		sort: n("sort") ?? $.sort,
@@ -2680,61 +2706,61 @@ function Fn(e) {
 		end: r("end")
 	};
 }
-function In(e) {
+function Rn(e) {
 	let t = [], n = (e, n, r = null) => {
-		n !== null && n !== r && t.push([Pn + e, String(n)]);
+		n !== null && n !== r && t.push([In + e, String(n)]);
 	};
 	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
 }
-function Ln() {
+function zn() {
 	try {
 		if (window.parent !== window && window.parent.location.href) return window.parent;
 	} catch {}
 	return window;
 }
-function Rn() {
-	return Fn(Ln().location.hash);
+function Bn() {
+	return Ln(zn().location.hash);
 }
-function zn(e) {
-	let t = Ln(), n = In(e), r = t !== window;
+function Vn(e) {
+	let t = zn(), n = Rn(e), r = t !== window;
 	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
-	let i = r ? `#${Nn}${n && `&${n}`}` : n && `#${n}`;
+	let i = r ? `#${Fn}${n && `&${n}`}` : n && `#${n}`;
 	if (t.location.hash !== i) try {
 		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
 	} catch {}
 }
 // src/components/Toolbar.tsx
-var Bn = {
+var Hn = {
 	overview: "Overview",
 	operations: "Operations",
 	timeline: "Timeline",
 	programs: "Programs",
 	overhead: "Overhead"
-}, Vn = {
+}, Un = {
 	auto: "best known",
 	operation: "operation",
 	scope: "named scope",
 	function: "function"
 };
-function Hn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
-	let { state: a, change: o, source: s } = e, c = r !== null && et(r), l = c && a.corrected;
-	return /* @__PURE__ */ U("header", {
+function Wn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+	let { state: a, change: o, source: s } = e, c = r !== null && nt(r), l = c && a.corrected;
+	return /* @__PURE__ */ H("header", {
 		class: "toolbar",
-		children: [/* @__PURE__ */ U("nav", {
+		children: [/* @__PURE__ */ H("nav", {
 			"aria-label": "Views",
-			children: jn.map((e) => /* @__PURE__ */ U("button", {
+			children: Nn.map((e) => /* @__PURE__ */ H("button", {
 				type: "button",
 				"aria-current": e === a.view ? "page" : void 0,
 				onClick: () => o({ view: e }),
-				children: Bn[e]
+				children: Hn[e]
 			}, e))
-		}), /* @__PURE__ */ U("div", {
+		}), /* @__PURE__ */ H("div", {
 			class: "choices",
 			children: [
-				/* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ U("span", {
+				/* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ H("span", {
 					class: "fixed",
 					children: t.name
-				}) : /* @__PURE__ */ U("select", {
+				}) : /* @__PURE__ */ H("select", {
 					value: `${t.run}\n${t.name}`,
 					onChange: (e) => {
 						let [t, n] = e.currentTarget.value.split("\n");
@@ -2746,33 +2772,33 @@ function Hn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 							end: null
 						});
 					},
-					children: n.recordings.map((e) => /* @__PURE__ */ U("option", {
+					children: n.recordings.map((e) => /* @__PURE__ */ H("option", {
 						value: `${e.run}\n${e.name}`,
-						children: Un(e)
+						children: Gn(e)
 					}, `${e.run}|${e.name}`))
 				})] }),
-				!s.embedded && /* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Names from" }), /* @__PURE__ */ U("select", {
+				!s.embedded && /* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Names from" }), /* @__PURE__ */ H("select", {
 					value: a.group,
 					onChange: (e) => o({
 						group: e.currentTarget.value,
 						operation: null
 					}),
-					children: Mn.map((e) => /* @__PURE__ */ U("option", {
+					children: Pn.map((e) => /* @__PURE__ */ H("option", {
 						value: e,
-						children: Vn[e]
+						children: Un[e]
 					}, e))
 				})] }),
-				/* @__PURE__ */ U("div", {
+				/* @__PURE__ */ H("div", {
 					class: "switch",
 					role: "group",
 					"aria-label": "Figures",
 					title: c ? "What profiling itself cost is subtracted, or not" : "This report has no corrected figures",
-					children: [/* @__PURE__ */ U("button", {
+					children: [/* @__PURE__ */ H("button", {
 						type: "button",
 						"aria-pressed": !l,
 						onClick: () => o({ corrected: !1 }),
 						children: "Raw"
-					}), /* @__PURE__ */ U("button", {
+					}), /* @__PURE__ */ H("button", {
 						type: "button",
 						"aria-pressed": l,
 						disabled: !c,
@@ -2780,7 +2806,7 @@ function Hn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 						children: "Corrected"
 					})]
 				}),
-				i && /* @__PURE__ */ U("a", {
+				i && /* @__PURE__ */ H("a", {
 					class: "action",
 					href: i,
 					target: "_top",
@@ -2790,20 +2816,20 @@ function Hn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 		})]
 	});
 }
-function Un(e) {
+function Gn(e) {
 	let t = e.run === "." ? "" : `${e.run} · `, n = e.windows > 1 ? `${e.windows} windows, ` : "";
-	return `${t}${e.name} (${n}${Ge(e.bytes)})`;
+	return `${t}${e.name} (${n}${qe(e.bytes)})`;
 }
 // src/useReport.ts
-var Wn = 300;
-function Gn(e, t, n) {
+var Kn = 300;
+function qn(e, t, n) {
 	let [r, i] = R(null), [a, o] = R(0);
 	return z(() => {
 		let [n, r] = [!1, 0], o = async (a) => {
 			try {
 				let s = await e.report(t, a);
 				if (n) return;
-				i(s), pt(s) && (r = window.setTimeout(() => void o(!1), Wn));
+				i(s), ht(s) && (r = window.setTimeout(() => void o(!1), Kn));
 			} catch (e) {
 				n || i(e instanceof Z ? e : new Z(String(e), ""));
 			}
@@ -2816,77 +2842,77 @@ function Gn(e, t, n) {
 		t,
 		n,
 		a
-	]), [r, H(() => o((e) => e + 1), [])];
+	]), [r, Se(() => o((e) => e + 1), [])];
 }
 // src/theme.ts
-function Kn() {
+function Jn() {
 	try {
 		return window.parent === window ? null : window.parent.document.body;
 	} catch {
 		return null;
 	}
 }
-var qn = () => window.matchMedia("(prefers-color-scheme: dark)");
-function Jn() {
-	let e = Kn();
-	return e ? e.classList.contains("dark-mode") : qn().matches;
+var Yn = () => window.matchMedia("(prefers-color-scheme: dark)");
+function Xn() {
+	let e = Jn();
+	return e ? e.classList.contains("dark-mode") : Yn().matches;
 }
-function Yn() {
-	let [e, t] = R(Jn);
+function Zn() {
+	let [e, t] = R(Xn);
 	return z(() => {
-		let e = () => t(Jn()), n = Kn(), r = new MutationObserver(e);
+		let e = () => t(Xn()), n = Jn(), r = new MutationObserver(e);
 		return n && r.observe(n, {
 			attributes: !0,
 			attributeFilter: ["class"]
-		}), qn().addEventListener("change", e), () => {
-			r.disconnect(), qn().removeEventListener("change", e);
+		}), Yn().addEventListener("change", e), () => {
+			r.disconnect(), Yn().removeEventListener("change", e);
 		};
 	}, []), z(() => {
 		document.documentElement.classList.toggle("dark", e);
 	}, [e]), e;
 }
 // src/App.tsx
-function Xn({ source: e }) {
-	let t = Yn(), [n, r] = R(Rn), [i, a] = R(null), o = H((e) => r((t) => ({
+function Qn({ source: e }) {
+	let t = Zn(), [n, r] = R(Bn), [i, a] = R(null), o = Se((e) => r((t) => ({
 		...t,
 		...e
 	})), []);
-	z(() => zn(n), [n]), z(() => {
-		let e = () => r(Rn());
+	z(() => Vn(n), [n]), z(() => {
+		let e = () => r(Bn());
 		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
 	}, []);
-	let s = Zn(e, a), c = i && !(i instanceof Z) ? i.recordings : [], l = c.find((e) => e.run === n.run && e.name === n.name) ?? c[0] ?? null, u = {
+	let s = $n(e, a), c = i && !(i instanceof Z) ? i.recordings : [], l = c.find((e) => e.run === n.run && e.name === n.name) ?? c[0] ?? null, u = {
 		source: e,
 		state: n,
 		dark: t,
 		change: o
 	};
-	return i === null ? /* @__PURE__ */ U("main", {
+	return i === null ? /* @__PURE__ */ H("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(W, { title: "Looking for recordings…" })
-	}) : i instanceof Z ? /* @__PURE__ */ U("main", {
+		children: /* @__PURE__ */ H(U, { title: "Looking for recordings…" })
+	}) : i instanceof Z ? /* @__PURE__ */ H("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(W, {
+		children: /* @__PURE__ */ H(U, {
 			title: i.message,
 			kind: "bad",
 			hint: i.hint,
 			action: "Try again",
 			onAction: s
 		})
-	}) : l ? /* @__PURE__ */ U($n, {
+	}) : l ? /* @__PURE__ */ H(tr, {
 		page: u,
 		chosen: l,
 		listing: i
-	}, `${l.run}|${l.name}`) : /* @__PURE__ */ U("main", {
+	}, `${l.run}|${l.name}`) : /* @__PURE__ */ H("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(Fe, {
+		children: /* @__PURE__ */ H(Ie, {
 			listing: i,
 			onRefresh: s
 		})
 	});
 }
-function Zn(e, t) {
-	let n = B(0), r = H(async (i) => {
+function $n(e, t) {
+	let n = B(0), r = Se(async (i) => {
 		window.clearTimeout(n.current);
 		try {
 			let a = await e.recordings(i);
@@ -2897,18 +2923,18 @@ function Zn(e, t) {
 	}, [e, t]);
 	return z(() => {
 		r(!1);
-		let e = Qn();
+		let e = er();
 		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
-	}, [r]), H(() => void r(!0), [r]);
+	}, [r]), Se(() => void r(!0), [r]);
 }
-function Qn() {
+function er() {
 	try {
 		return window.frameElement;
 	} catch {
 		return null;
 	}
 }
-function $n({ page: e, chosen: t, listing: n }) {
+function tr({ page: e, chosen: t, listing: n }) {
 	let { source: r, state: i } = e, a = V(() => ({
 		run: t.run,
 		name: t.name,
@@ -2917,67 +2943,67 @@ function $n({ page: e, chosen: t, listing: n }) {
 		t.run,
 		t.name,
 		i.group
-	]), [o, s] = Gn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
+	]), [o, s] = qn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
 	z(() => {
 		r.traceViewer(a).then(l);
 	}, [r, a]);
-	let u = o && !(o instanceof Z) && !pt(o) ? o : null, d = i.corrected && u !== null && et(u), f = {
+	let u = o && !(o instanceof Z) && !ht(o) ? o : null, d = i.corrected && u !== null && nt(u), f = {
 		...e,
 		state: {
 			...i,
 			corrected: d
 		}
 	};
-	return /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(Hn, {
+	return /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(Wn, {
 		page: e,
 		chosen: t,
 		listing: n,
 		report: u,
 		viewer: c
-	}), /* @__PURE__ */ U("main", {
+	}), /* @__PURE__ */ H("main", {
 		class: "page",
 		id: "view",
 		children: [
-			o === null && /* @__PURE__ */ U(W, { title: "Opening the recording…" }),
-			o instanceof Z && /* @__PURE__ */ U(W, {
+			o === null && /* @__PURE__ */ H(U, { title: "Opening the recording…" }),
+			o instanceof Z && /* @__PURE__ */ H(U, {
 				title: "This recording cannot be shown",
 				kind: "bad",
 				hint: o.hint,
 				action: "Try again",
 				onAction: s,
-				children: /* @__PURE__ */ U("p", { children: o.message })
+				children: /* @__PURE__ */ H("p", { children: o.message })
 			}),
-			o && !(o instanceof Z) && pt(o) && /* @__PURE__ */ U(Me, { progress: o }),
-			u && i.view === "overview" && /* @__PURE__ */ U(Wt, {
+			o && !(o instanceof Z) && ht(o) && /* @__PURE__ */ H(Ne, { progress: o }),
+			u && i.view === "overview" && /* @__PURE__ */ H(Kt, {
 				page: f,
 				report: u
 			}),
-			u && i.view === "operations" && /* @__PURE__ */ U(At, {
+			u && i.view === "operations" && /* @__PURE__ */ H(Mt, {
 				page: f,
 				report: u,
 				asked: a
 			}),
-			u && i.view === "timeline" && /* @__PURE__ */ U(wn, {
+			u && i.view === "timeline" && /* @__PURE__ */ H(En, {
 				page: f,
 				report: u,
 				asked: a
 			}),
-			u && i.view === "programs" && /* @__PURE__ */ U(tn, {
+			u && i.view === "programs" && /* @__PURE__ */ H(rn, {
 				page: f,
 				report: u
 			}),
-			u && i.view === "overhead" && /* @__PURE__ */ U(Rt, { report: u })
+			u && i.view === "overhead" && /* @__PURE__ */ H(Bt, { report: u })
 		]
 	})] });
 }
 // src/style.css?inline
-var er = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:340px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;color:#10141a;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.dark .icicle button{color:#fff}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+var nr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:340px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
 // src/main.tsx
-function tr() {
+function rr() {
 	let e = document.createElement("style");
-	e.textContent = er, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	e.textContent = nr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
 	let t = document.createElement("div");
-	t.id = "rlscope", document.body.append(t), P(/* @__PURE__ */ U(Xn, { source: _t() }), t);
+	t.id = "rlscope", document.body.append(t), P(/* @__PURE__ */ H(Qn, { source: yt() }), t);
 }
-document.getElementById("rlscope-data") && tr();
-export { tr as render };
+document.getElementById("rlscope-data") && rr();
+export { rr as render };

@@ -88,3 +88,20 @@ export class OperationColors {
     return `hsl(${this.hueOf(path)} ${saturation}% ${(dark ? 40 : 62) + step}%)`;
   }
 }
+
+/** Black or white, whichever is read better on a colour (`#rrggbb` or `hsl(h s% l%)`); WCAG's contrast. */
+export function textOn(color: string): string {
+  const [red, green, blue] = channels(color).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+  const luminance = 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  return luminance > 0.179 ? "#000000" : "#ffffff";
+}
+
+function channels(color: string): number[] {
+  if (color.startsWith("#")) return [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255);
+  const [hue, saturation, light] = color.match(/[\d.]+/g)!.map(Number) as [number, number, number];
+  const spread = (saturation / 100) * Math.min(light / 100, 1 - light / 100);
+  return [0, 8, 4].map((offset) => {
+    const turn = (offset + hue / 30) % 12;
+    return light / 100 - spread * Math.max(-1, Math.min(turn - 3, 9 - turn, 1));
+  });
+}

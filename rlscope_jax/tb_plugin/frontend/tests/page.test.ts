@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { OperationColors } from "../src/colors";
+import { cellColor, OperationColors, textOn } from "../src/colors";
 import { bytes, cell, count, duration, percent, shortPath, unitOf } from "../src/format";
 import { File, type TimelineData } from "../src/source";
 import { FIRST, parse, serialize } from "../src/state";
@@ -87,4 +87,11 @@ test("an operation keeps its root's hue, and no name is taken for a style", () =
   const colors = new OperationColors(["update", "rollout"]);
   expect(colors.of("update/loss", null, false).split(" ")[0]).toBe(colors.of("update", null, false).split(" ")[0]);
   expect(colors.of("red; background: url(x)", null, false)).toMatch(/^hsl\(\d+ \d+% [\d.]+%\)$/);
+});
+
+test("text on a colour can be read", () => {
+  expect(textOn("#ffffff")).toBe("#000000");
+  expect(textOn("hsl(265 44% 40%)")).toBe("#ffffff");
+  expect(textOn("hsl(48 58% 62%)")).toBe("#000000");
+  expect(textOn(cellColor("idle", true))).toBe("#ffffff");
 });

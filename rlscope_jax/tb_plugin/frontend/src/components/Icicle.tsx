@@ -1,4 +1,4 @@
-import type { OperationColors } from "../colors";
+import { textOn, type OperationColors } from "../colors";
 import { duration, percent } from "../format";
 import type { Node } from "../model";
 
@@ -28,12 +28,14 @@ export function Icicle({ roots, read, colors, dark, chosen, onChoose }: Props) {
   const rows = Math.max(0, ...boxes.map((box) => box.row)) + 1;
   return (
     <div class="icicle" style={{ height: `${rows * ROW}px` }}>
-      {boxes.map(({ node, left, width, row }) => (
+      {boxes.map(({ node, left, width, row }) => {
+        const color = colors.of(node.path, null, dark);
+        return (
         <button
           type="button" key={node.key} tabIndex={width < 1 ? -1 : 0} aria-pressed={node.key === chosen}
           style={{
             left: `${left}%`, width: `${width}%`, top: `${row * ROW}px`,
-            background: colors.of(node.path, null, dark),
+            background: color, color: textOn(color),
           }}
           title={`${node.path}\n${duration(read(node))} (${percent(read(node), whole)})`}
           aria-label={`${node.path}: ${duration(read(node))}`}
@@ -41,7 +43,8 @@ export function Icicle({ roots, read, colors, dark, chosen, onChoose }: Props) {
         >
           {width > 1.5 && node.name}
         </button>
-      ))}
+        );
+      })}
     </div>
   );
 }

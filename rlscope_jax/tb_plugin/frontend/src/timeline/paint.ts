@@ -1,6 +1,6 @@
 // Drawing the timeline on a canvas: what is visible, and nothing else.
 
-import { cellColor, type OperationColors } from "../colors";
+import { cellColor, textOn, type OperationColors } from "../colors";
 import { duration } from "../format";
 import type { LaneData, TimelineData } from "../source";
 
@@ -133,7 +133,7 @@ function pieces(
     context.fillStyle = colorOf(scene, lane, place);
     context.fillRect(x, top + height - filled, w > 4 ? w - 0.6 : w, filled);
     if (w > 40 && lane.label[place]! >= 0) {
-      context.fillStyle = scene.look.dark && lane.side === "device" ? "#fff" : "#16191d";
+      context.fillStyle = textOn(colorOf(scene, lane, place));
       label(context, scene, lane, place, Math.max(x, 0) + 4, top + height / 2, Math.min(x + w, width) - Math.max(x, 0) - 8);
     }
   }
