@@ -35,8 +35,8 @@ style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
 def to_page(report: Report) -> str:
     """The report as an HTML page: all that the tab shows, the timeline at one level of detail.
 
-    Whatever names the profile holds, they are data here, never markup or script; and the page's policy lets no
-    other script run and nothing be fetched.
+    Whatever names the profile holds, they are data here, never markup or script; and the page's policy lets
+    no other script run and nothing be fetched.
     """
     data = report.to_dict()
     embedded = {

@@ -6,7 +6,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,7 @@ def look(roots: Iterable[tuple[str, str]]) -> Found:
         elif not os.path.exists(path):
             problem = "this directory does not exist"
         else:
-            for directory, names in _walk(path, found, lambda spent=before: _MOST_DIRECTORIES - spent):
+            for directory, names in _walk(path, found, _MOST_DIRECTORIES - walked):
                 walked += 1
                 _add(found, label, Path(path), Path(directory), names)
         found.looked_in.append({"path": path, "directories": walked - before, "problem": problem})
@@ -137,14 +137,13 @@ def look(roots: Iterable[tuple[str, str]]) -> Found:
     return found
 
 
-def _walk(top: str, found: Found, budget: Callable[[], int]) -> Iterator[tuple[str, list[str]]]:
-    """Directories below `top`, through links, each once, with the names of their files."""
+def _walk(top: str, found: Found, left: int) -> Iterator[tuple[str, list[str]]]:
+    """At most `left` directories below `top`, through links, each once, with the names of their files."""
     if os.path.isfile(top):
         yield os.path.dirname(top), [os.path.basename(top)]
         return
     seen: set[tuple[int, int]] = set()
     waiting = [(top, 0)]
-    left = budget()
     while waiting:
         directory, depth = waiting.pop(0)
         if left <= 0:

@@ -1,4 +1,4 @@
-"""What TensorBoard loads when it starts. An error here would take TensorBoard down, so nothing heavy is met."""
+"""What TensorBoard loads when it starts: an error here would take it down, so nothing heavy is met."""
 
 from __future__ import annotations
 

@@ -34,11 +34,11 @@ class _Refusal(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
-def _answers(route: Route) -> Callable[..., wrappers.Response]:
+def _answers(route: Route) -> Any:
     """A route as a WSGI application whose every error is JSON that the page shows in words."""
 
     @functools.wraps(route)
-    def answer(self: RlscopePlugin, request: wrappers.Request) -> wrappers.Response:
+    def answer(self: Any, request: wrappers.Request) -> wrappers.Response:
         try:
             if request.method not in ("GET", "HEAD"):
                 raise _Refusal(405, f"{request.method} is not understood here")
@@ -48,7 +48,8 @@ def _answers(route: Route) -> Callable[..., wrappers.Response]:
         except Exception as error:
             return _error(request, 500, f"{type(error).__name__}: {error}", "Reload to try once more.")
 
-    return wrappers.Request.application(answer)
+    application: Any = wrappers.Request.application  # it takes methods too, which its type does not say
+    return application(answer)
 
 
 def _error(request: wrappers.Request, code: int, message: str, hint: str) -> wrappers.Response:
@@ -157,7 +158,9 @@ class RlscopePlugin(base_plugin.TBPlugin):
         found: Found = self._discovery.found()
         if asked not in found.recordings:
             raise _Refusal(
-                404, f"there is no recording {asked[1]!r} of run {asked[0]!r}", "It may have been removed; choose another."
+                404,
+                f"there is no recording {asked[1]!r} of run {asked[0]!r}",
+                "It may have been removed; choose another.",
             )
         return found.recordings[asked]
 
@@ -170,7 +173,9 @@ class RlscopePlugin(base_plugin.TBPlugin):
         if state.state == "failed":
             # 200: the answer is sound, and a browser would log any other as an error of the page.
             raise _Refusal(
-                200, state.error, f"On the command line, rlscope-jax doctor {recording.parts[0].files[0].parent} says more."
+                200,
+                state.error,
+                f"On the command line, rlscope-jax doctor {recording.parts[0].files[0].parent} says more.",
             )
         return state
 

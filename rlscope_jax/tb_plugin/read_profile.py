@@ -1,8 +1,9 @@
 """Read one recording in a process of its own and leave what the page needs in a folder.
 
-`python -m rlscope_jax.tb_plugin.read_profile FOLDER GROUP DIRECTORY SESSION …`: a directory and the name of the
-session in it for each window. Lines of JSON on stdout tell how far it is, or what was wrong. TensorBoard's process
-thus never runs numba, never waits, and survives whatever a damaged profile does to the reader.
+`python -m rlscope_jax.tb_plugin.read_profile FOLDER GROUP DIRECTORY SESSION …`: for each window a directory
+and the name of the session in it. Lines of JSON on stdout tell how far it is, or what was wrong.
+TensorBoard's process thus never runs numba, never waits, and survives whatever a damaged profile does to the
+reader.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +63,7 @@ def read(parts: list[tuple[str, str]], group: str) -> Report:
             _tell(progress=percent / 100, stage="reading")
 
     windows = [
-        load(directory, session, progress=lambda share, done=number: tell(done, share), group=group)
+        load(directory, session, progress=partial(tell, number), group=group)
         for number, (directory, session) in enumerate(parts)
     ]
     if len(windows) == 1:

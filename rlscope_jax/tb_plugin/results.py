@@ -112,9 +112,14 @@ class Results:
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
             try:
                 process = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                    errors="replace", env=environment,
-                )  # fmt: skip
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    errors="replace",
+                    env=environment,
+                )
             except OSError as error:
                 state.state, state.error = "failed", f"no reader could be started: {error.strerror or error}"
                 continue
@@ -126,7 +131,8 @@ class Results:
     def _follow(self, folder: Path, process: subprocess.Popen[str]) -> None:
         state = self._states[folder]
         complaints: deque[str] = deque(maxlen=_LINES)
-        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
         listener = threading.Thread(target=_keep_last, args=(process.stderr, complaints), daemon=True)
         listener.start()
         error = ""

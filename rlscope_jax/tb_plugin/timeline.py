@@ -1,7 +1,7 @@
 """The pieces of every line in time, and views of them with no more detail than a screen shows.
 
-A lane is one line of the timeline: a host thread, whose pieces are coloured by category, or a device line, whose
-pieces are coloured by operation. Cutting a view needs numpy alone, so that TensorBoard's own process can do it.
+A lane is one line of the timeline: a host thread, whose pieces are coloured by category, or a device line,
+whose pieces are coloured by operation. Cutting a view needs numpy alone: TensorBoard's own process can do it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rlscope_jax.breakdown.report import Process, Report
 
 _COLUMNS = {"start": np.int64, "end": np.int64, "key": np.int32, "label": np.int32}
+_MOST_STEPS = 2000
 _MOST_PIECES = 2  # per column of the view: where fewer lie in it, they are shown as they are
 
 
@@ -133,12 +134,13 @@ def save(timeline: Timeline, folder: Path) -> None:
         "categories": timeline.categories,
         "labels": timeline.labels,
         "steps": timeline.steps,
-        "lanes": [
-            {"process": lane.process, "side": lane.side, "name": lane.name, "pieces": len(lane.start)}
-            for lane in timeline.lanes
-        ],
+        "lanes": [_described(lane) for lane in timeline.lanes],
     }
     (folder / "timeline.json").write_text(json.dumps(described))
+
+
+def _described(lane: Lane) -> dict[str, Any]:
+    return {"process": lane.process, "side": lane.side, "name": lane.name, "pieces": len(lane.start)}
 
 
 def load(folder: Path) -> Timeline:
@@ -197,13 +199,18 @@ def cut(timeline: Timeline, begin: int, end: int, columns: int) -> dict[str, Any
         "operations": timeline.operations,
         "categories": timeline.categories,
         "labels": {str(label): timeline.labels[label] for label in used},
-        "steps": [(number, start / 1000, (stop - start) / 1000) for number, start, stop in timeline.steps
-                  if stop > begin and start < end][:2000],
+        "steps": _steps(timeline, begin, end),
         "lanes": [
-            {"process": lane.process, "side": lane.side, "name": lane.name, "pieces": len(lane.start), **asdict(view)}
+            {**_described(lane), **asdict(view)}
             for lane, view in zip(timeline.lanes, views, strict=True)
         ],
     }  # fmt: skip
+
+
+def _steps(timeline: Timeline, begin: int, end: int) -> list[tuple[int, float, float]]:
+    """(number, start, duration) of the steps within a stretch, ns."""
+    within = [step for step in timeline.steps if step[2] > begin and step[1] < end]
+    return [(number, start / 1000, (stop - start) / 1000) for number, start, stop in within[:_MOST_STEPS]]
 
 
 def _cut_lane(lane: Lane, begin: int, end: int, columns: int) -> View:
@@ -226,7 +233,7 @@ def _cut_lane(lane: Lane, begin: int, end: int, columns: int) -> View:
     count = np.bincount(column, minlength=columns)
     some = np.flatnonzero(count)
     merged = begin + np.arange(columns + 1) * width
-    joined = _view(
+    return _view(
         np.concatenate([merged[some], start[wide]]),
         np.concatenate([merged[some + 1], stop[wide]]),
         np.concatenate([time[some].argmax(axis=1), key[wide]]),
@@ -234,11 +241,15 @@ def _cut_lane(lane: Lane, begin: int, end: int, columns: int) -> View:
         np.concatenate([count[some], single[wide]]),
         np.concatenate([np.minimum(time[some].sum(axis=1) / width, 1.0), np.ones(int(wide.sum()))]),
     )
-    return joined
 
 
 def _view(
-    start: np.ndarray, stop: np.ndarray, key: np.ndarray, label: np.ndarray, count: np.ndarray, cover: np.ndarray
+    start: np.ndarray,
+    stop: np.ndarray,
+    key: np.ndarray,
+    label: np.ndarray,
+    count: np.ndarray,
+    cover: np.ndarray,
 ) -> View:
     return View(
         (start / 1000).round(3).tolist(),
@@ -258,7 +269,8 @@ def find(timeline: Timeline, text: str, after: int) -> dict[str, Any] | None:
     wanted = text.casefold()
     matching = [wanted in path.casefold() for path, _ in timeline.operations]
     chosen = np.array(
-        [matching[operation] or wanted in name.casefold() for operation, name in timeline.labels] + [False], bool
+        [matching[operation] or wanted in name.casefold() for operation, name in timeline.labels] + [False],
+        bool,
     )
     best: tuple[bool, int, int, int] | None = None
     for number, lane in enumerate(timeline.lanes):

@@ -53,8 +53,11 @@ def watched(chromium: Any) -> Iterator[Watched]:
     one = Watched(page)
 
     def on_console(message: Any) -> None:
-        if message.type == "error":
-            one.complaints.append(f"console: {message.text}")
+        where = message.location["url"]
+        # Not ours: the icon of TensorBoard's frame opened alone; its fonts, which it misses under a prefix.
+        others = where.endswith("/favicon.ico") or "/font-roboto/" in where
+        if message.type == "error" and not others:
+            one.complaints.append(f"console: {message.text} ({where})")
 
     def on_request(request: Any) -> None:
         if not request.url.startswith(("http://localhost:", "file:", "data:", "blob:")):

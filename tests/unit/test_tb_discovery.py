@@ -103,7 +103,9 @@ def test_looking_is_bounded(tmp_path, monkeypatch):
     assert found.looked_in[0]["directories"] == 10
 
 
-@pytest.mark.parametrize(("root", "said"), [("gs://b/x", "another machine"), ("/nowhere/at all", "does not exist")])
+@pytest.mark.parametrize(
+    ("root", "said"), [("gs://b/x", "another machine"), ("/nowhere/at all", "does not exist")]
+)
 def test_a_root_that_cannot_be_looked_in_says_why(root, said):
     assert said in look([("", root)]).looked_in[0]["problem"]
 

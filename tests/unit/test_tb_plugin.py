@@ -134,7 +134,11 @@ def test_ops_and_timeline_are_of_the_same_recording(served):
     answer(served, "/report", **GOOD)
     _, listed = answer(served, "/ops", **GOOD, process=0, path="update")
     assert [op["name"] for op in listed["ops"]] == ["dot.1"]
-    assert answer(served, "/ops", **GOOD, process="0", path="nothing")[1] == {"ops": [], "more": 0, "more_self": 0}
+    assert answer(served, "/ops", **GOOD, process="0", path="nothing")[1] == {
+        "ops": [],
+        "more": 0,
+        "more_self": 0,
+    }
     _, shown = answer(served, "/timeline", **GOOD, columns=200)
     assert [lane["side"] for lane in shown["lanes"]] == ["host", "device"]
     _, hit = answer(served, "/find", **GOOD, text="DOT")
@@ -171,7 +175,17 @@ def test_only_reading_is_served(served):
 
 
 @pytest.mark.parametrize(
-    "path", ["../plugin.py", "../../errors.py", "..%2fplugin.py", "/etc/passwd", "", ".", "no.js", "../static/../loader.py"]
+    "path",
+    [
+        "../plugin.py",
+        "../../errors.py",
+        "..%2fplugin.py",
+        "/etc/passwd",
+        "",
+        ".",
+        "no.js",
+        "../static/../loader.py",
+    ],
 )
 def test_static_files_end_at_their_folder(served, path):
     response = ask(served, f"/static/{path}")

@@ -82,8 +82,12 @@ def test_no_view_loses_time(pieces, columns):
 def test_a_view_with_little_in_it_shows_each_piece():
     whole = made([(10, 20, 0), (0, 30, 1), (5, 5, 2)])
     view = cut(whole, 25, 62, 100)["lanes"][0]
-    assert view["start"] == [0.01, 0.03, ]
-    assert view["label"] == [0, 1] and view["count"] == [1, 1]
+    assert view["start"] == [
+        0.01,
+        0.03,
+    ]
+    assert view["label"] == [0, 1]
+    assert view["count"] == [1, 1]
 
 
 def test_many_pieces_of_a_column_are_one_of_the_key_that_has_most():
@@ -110,7 +114,12 @@ def test_the_ops_of_an_operation_sum_to_its_device_time(tmp_path):
         listed = found.get(ops.key(row["process"], row["path"], row["direction"]), {"ops": []})
         assert sum(op["self"] for op in listed["ops"]) == row["device"]["self"]["raw"]
     (dot,) = found["0||update/loss"]["ops"]
-    assert (dot["name"], dot["count"], dot["program"], dot["op_name"]) == ("dot.1", 10, "jit_f", SCOPED["dot.1"])
+    assert (dot["name"], dot["count"], dot["program"], dot["op_name"]) == (
+        "dot.1",
+        10,
+        "jit_f",
+        SCOPED["dot.1"],
+    )
 
 
 @pytest.mark.parametrize("begin", [-5, 10**30])

@@ -126,7 +126,7 @@ function j(t, n, r, i, a, o, s, c, l, d) {
 	var p, h, v, S, C, w, T, E, D, O, k, A, te, j, M, N, P, F, I = n.type;
 	if (n.constructor !== u) return null;
 	128 & r.__u && (l = 32 & r.__u, p = r.__c.__z) && (n.__u |= l, h = o = [], p.nodeType == 8 ? c = ne(p, o) : o.push(p), c = o[0] || c), (p = e.__b) && p(n);
-	e: if (typeof I == "function") {
+	n: if (typeof I == "function") {
 		v = s.length;
 		try {
 			if (E = n.props, D = (p = I.prototype) && p.render, O = (p = I.contextType) && i[p.__c], k = p ? O ? O.props.value : p.__ : i, (S = r.__c) ? (n.__c = S, 2 & S.__g && (S.__g |= 1)) : (D ? n.__c = S = new I(E, k) : (n.__c = S = new b(E, k), S.constructor = I, S.render = oe), O && O.sub(S), S.state || (S.state = {}), S.__n = i, S.__g |= 8, S.__h = [], S.__k = []), D && (S.__s || (S.__s = S.state), I.getDerivedStateFromProps && (S.__s == S.state && (S.__s = g({}, S.__s)), g(S.__s, I.getDerivedStateFromProps(E, S.__s)))), C = S.props, w = S.state, S.__v = n, r.__c) {
@@ -134,7 +134,7 @@ function j(t, n, r, i, a, o, s, c, l, d) {
 					n.__v != r.__v && (S.props = E, S.state = S.__s, S.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 						e && (e.__ = n);
 					}), f.push.apply(S.__h, S.__k), S.__k = [], S.__h.length && s.push(S), c = x(r);
-					break e;
+					break n;
 				}
 				S.componentWillUpdate && S.componentWillUpdate(E, S.__s, k), D && S.componentDidUpdate && S.__h.push(function() {
 					S.componentDidUpdate(C, w, T);
