@@ -1,6 +1,8 @@
 # make demo       profile PPO on Brax, then report     make lint   ruff and mypy
 # make test       the fast tests                       make lock   choose new exact versions
 # make test-slow  the others                           make clean  remove what these targets made
+# make frontend   build the page of the TensorBoard tab (Node 20.19 or newer)
+# make screenshots  take the pictures of the tab, of the run in LOGDIR (Chromium)
 # make gpu-check  does it work on this machine's GPU? Installs nothing; PYTHON=… is the one with your jax
 
 VENV ?= .venv
@@ -15,12 +17,13 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 OLDEST_PYTHON ?= python3.11
 
 BIN := $(VENV)/bin
+FRONTEND := rlscope_jax/tb_plugin/frontend
 # pip would compile every module of every package; Python compiles the few that are imported, when they are.
 unexport PYTHONDONTWRITEBYTECODE
 PIP_INSTALL := $(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check \
 	--constraint requirements.lock
 
-.PHONY: demo test test-slow gpu-check lint lock clean
+.PHONY: demo test test-slow gpu-check lint frontend screenshots lock clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python examples/brax_ppo/train.py --logdir $(LOGDIR) $(DEMO_ARGS)
@@ -41,11 +44,17 @@ lint: $(VENV)/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+frontend:
+	cd $(FRONTEND) && npm ci --no-audit --no-fund && npm run build
+
+screenshots: $(VENV)/installed-dev
+	$(BIN)/python docs/images/screenshots.py $(LOGDIR)
+
 lock: | $(BIN)/python
 	$(BIN)/python .ci/lock.py $(PYTHON) $(OLDEST_PYTHON)
 
 clean:
-	rm -rf $(VENV) $(LOGDIR) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOGDIR) $(FRONTEND)/node_modules build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/installed-demo: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "Installing the demo's packages into $(VENV) (about a minute)"

@@ -1,13 +1,18 @@
-"""`rlscope-jax report`: findings and the table of operations, or the whole report as JSON."""
+"""`rlscope-jax report`: findings and the table of operations, all of it as JSON, or a page to look at."""
 
 from __future__ import annotations
 
 import argparse
 import gc
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlscope_jax.commands.arguments import positive
 from rlscope_jax.errors import RlscopeError
+
+if TYPE_CHECKING:
+    from rlscope_jax.breakdown.report import Report
 
 
 class ReportCommand:
@@ -40,7 +45,14 @@ class ReportCommand:
         parser.add_argument("--process", metavar="N", type=int, help="show only this process of several")
         parser.add_argument("--raw", action="store_true", help="show times as recorded, not corrected")
         parser.add_argument("--explain", metavar="CODE", help="tell what a finding means, and what to do")
-        parser.add_argument("--json", action="store_true", help="print the report as JSON")
+        shown = parser.add_mutually_exclusive_group()
+        shown.add_argument("--json", action="store_true", help="print the report as JSON")
+        shown.add_argument(
+            "--html",
+            metavar="FILE",
+            type=Path,
+            help="write what the TensorBoard tab shows as one HTML file, to be opened without a network",
+        )
 
     def run(self, options: argparse.Namespace) -> int:
         """Print the report, or the story of a finding."""
@@ -65,6 +77,9 @@ class ReportCommand:
         if options.json:
             sys.stdout.write(report.to_json() + "\n")
             return 0
+        if options.html is not None:
+            _write_page(report, options.html)
+            return 0
         from rlscope_jax.reporters.terminal import render
 
         processes = len(report.processes)
@@ -73,3 +88,14 @@ class ReportCommand:
             raise RlscopeError(f"--process {options.process}: this session has processes {numbers}")
         render(report, sort=options.sort, top=options.top, process=options.process, raw=options.raw)
         return 0
+
+
+def _write_page(report: Report, path: Path) -> None:
+    from rlscope_jax.reporters.html import to_page
+
+    page = to_page(report)
+    try:
+        path.write_text(page, "utf-8")
+    except OSError as error:
+        raise RlscopeError(f"--html {path} cannot be written: {error.strerror or error}.") from error
+    print(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

@@ -1,0 +1,232 @@
+// Where the page's data come from: TensorBoard's server, or the HTML file itself.
+
+import type { Report } from "./report";
+
+export interface Recording {
+  run: string;
+  name: string;
+  windows: number;
+  files: number;
+  bytes: number;
+  changed: number;
+}
+
+export interface Listing {
+  looking: boolean;
+  recordings: Recording[];
+  looked_in: { path: string; directories: number; problem: string | null }[];
+  unreadable: { path: string; reason: string }[];
+  lost: string[];
+  truncated: boolean;
+}
+
+export interface Progress {
+  state: string;
+  progress: number;
+  stage: string;
+  ahead: number;
+}
+
+export interface Op {
+  name: string;
+  kernel: string;
+  program: string;
+  opcode: string;
+  op_name: string;
+  source: { function: string; file: string; line: number }[];
+  self: number;
+  count: number;
+  evidence: string;
+}
+
+export interface OpList {
+  ops: Op[];
+  more: number;
+  more_self: number;
+}
+
+export interface LaneData {
+  process: number;
+  side: "host" | "device";
+  name: string;
+  pieces: number;
+  start: number[];
+  duration: number[];
+  key: number[];
+  label: number[];
+  count: number[];
+  cover: number[];
+}
+
+export interface TimelineData {
+  begin: number;
+  end: number;
+  wall: number;
+  operations: [string, string | null][];
+  categories: string[];
+  labels: Record<string, [number, string]>;
+  steps: [number, number, number][];
+  lanes: LaneData[];
+}
+
+export interface Hit {
+  lane: number;
+  start: number;
+  end: number;
+}
+
+export interface Asked {
+  run: string;
+  name: string;
+  group: string;
+}
+
+/** An answer in words that the page shows. */
+export class Refused extends Error {
+  constructor(
+    message: string,
+    readonly hint: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Source {
+  /** Whether the page is a file: then there is one recording and no more detail than it holds. */
+  readonly embedded: boolean;
+  recordings(refresh: boolean): Promise<Listing>;
+  report(asked: Asked, again: boolean): Promise<Report | Progress>;
+  ops(asked: Asked, process: number, path: string, direction: string | null): Promise<OpList>;
+  timeline(asked: Asked, begin: number, end: number, columns: number): Promise<TimelineData>;
+  find(asked: Asked, text: string, after: number): Promise<Hit | null>;
+  traceViewer(asked: Asked): Promise<string | null>;
+}
+
+export function isProgress(answer: Report | Progress): answer is Progress {
+  return "state" in answer;
+}
+
+/** The plugin's routes, at addresses relative to the page, so that any --path_prefix works. */
+export class Server implements Source {
+  readonly embedded = false;
+
+  recordings(refresh: boolean): Promise<Listing> {
+    return get("recordings", refresh ? { refresh: 1 } : {});
+  }
+
+  report(asked: Asked, again: boolean): Promise<Report | Progress> {
+    return get("report", { ...asked, ...(again ? { again: 1 } : {}) });
+  }
+
+  ops(asked: Asked, process: number, path: string, direction: string | null): Promise<OpList> {
+    return get("ops", { ...asked, process, path, direction: direction ?? "" });
+  }
+
+  timeline(asked: Asked, begin: number, end: number, columns: number): Promise<TimelineData> {
+    return get("timeline", { ...asked, begin: Math.floor(begin), end: Math.ceil(end), columns });
+  }
+
+  async find(asked: Asked, text: string, after: number): Promise<Hit | null> {
+    return (await get<{ found: Hit | null }>("find", { ...asked, text, after: Math.floor(after) })).found;
+  }
+
+  /** The same session in xprof's trace viewer, where that plugin is installed. */
+  async traceViewer(asked: Asked): Promise<string | null> {
+    try {
+      const plugins = (await (await fetch("../../plugins_listing")).json()) as Record<string, { enabled: boolean }>;
+      if (!plugins["profile"]?.enabled) return null;
+      const run = asked.run === "." ? asked.name : `${asked.run}/${asked.name}`;
+      const query = new URLSearchParams({ run, tag: "trace_viewer@" });
+      return `${window.parent.location.pathname}?${query}#profile`;
+    } catch {
+      return null;
+    }
+  }
+}
+
+async function get<T>(route: string, query: object): Promise<T> {
+  const words = new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]));
+  let response: Response;
+  try {
+    response = await fetch(`./${route}?${words}`);
+  } catch {
+    throw new Refused("TensorBoard does not answer.", "Is it still running? Then reload this page.");
+  }
+  let content: unknown;
+  try {
+    content = await response.json();
+  } catch {
+    throw new Refused(`TensorBoard answered with status ${response.status} and no data.`, "Its log says more.");
+  }
+  const error = (content as { error?: { message?: string; hint?: string } }).error;
+  if (response.ok && !error) return content as T;
+  throw new Refused(error?.message ?? `TensorBoard answered with status ${response.status}.`, error?.hint ?? "");
+}
+
+export interface Embedded {
+  report: Report;
+  ops: Record<string, OpList>;
+  timeline: TimelineData | null;
+}
+
+/** What `rlscope-jax report --html` wrote into the file. */
+export class File implements Source {
+  readonly embedded = true;
+
+  constructor(private readonly content: Embedded) {}
+
+  async recordings(): Promise<Listing> {
+    const { session, window } = this.content.report;
+    const recording = {
+      run: session.logdir, name: session.name, windows: window.windows ?? 1, files: session.files.length,
+      bytes: session.files.reduce((total, file) => total + (file.bytes ?? 0), 0), changed: 0,
+    };
+    return {
+      looking: false, recordings: [recording], looked_in: [], unreadable: [], lost: [], truncated: false,
+    };
+  }
+
+  async report(): Promise<Report> {
+    return this.content.report;
+  }
+
+  async ops(_: Asked, process: number, path: string, direction: string | null): Promise<OpList> {
+    return this.content.ops[`${process}|${direction ?? ""}|${path}`] ?? { ops: [], more: 0, more_self: 0 };
+  }
+
+  async timeline(): Promise<TimelineData> {
+    if (!this.content.timeline) throw new Refused("This file holds no timeline.", "");
+    return this.content.timeline;
+  }
+
+  async find(_: Asked, text: string, after: number): Promise<Hit | null> {
+    const { timeline } = this.content;
+    if (!timeline) return null;
+    const wanted = text.toLowerCase();
+    const matches = (label: number) => {
+      const known = timeline.labels[label];
+      if (!known) return false;
+      return known[1].toLowerCase().includes(wanted) || timeline.operations[known[0]]![0].toLowerCase().includes(wanted);
+    };
+    let best: (Hit & { around: boolean }) | null = null;
+    timeline.lanes.forEach((lane, number) => {
+      lane.label.forEach((label, place) => {
+        if (!matches(label)) return;
+        const start = lane.start[place]!;
+        const around = start <= after;
+        if (best && (best.around !== around ? around : best.start <= start)) return;
+        best = { lane: number, start, end: start + lane.duration[place]!, around };
+      });
+    });
+    return best;
+  }
+
+  async traceViewer(): Promise<null> {
+    return null;
+  }
+}
+
+export function openSource(): Source {
+  const content = document.getElementById("rlscope-data")?.textContent;
+  return content ? new File(JSON.parse(content) as Embedded) : new Server();
+}

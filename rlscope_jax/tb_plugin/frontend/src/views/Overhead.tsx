@@ -1,0 +1,116 @@
+import { cell, duration, percent, unitOf } from "../format";
+import { flat, tree } from "../model";
+import type { Report } from "../report";
+
+const METHODS = {
+  none: "Nothing was subtracted: these are the times as recorded.",
+  calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
+  anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted.",
+};
+
+export function Overhead({ report }: { report: Report }) {
+  const { overhead } = report;
+  const known = overhead.correction !== "none";
+  return (
+    <div class="overhead">
+      <section aria-labelledby="overhead-title">
+        <h2 id="overhead-title">What profiling cost</h2>
+        <p>{METHODS[overhead.correction] ?? overhead.correction}</p>
+        {!known && (
+          <p class="note">
+            {overhead.reason ?? "This report holds no correction."} Small ops are inflated most: compare shares with
+            care.
+          </p>
+        )}
+        {known && (
+          <p>
+            {overhead.inflation !== null && <>The recorded work took <strong>{overhead.inflation.toFixed(2)} ×</strong> as long as without profiling. </>}
+            {overhead.removed && (
+              <>
+                Removed: <strong>{duration(overhead.removed.ns)}</strong>
+                {overhead.removed.interval && <> ({duration(overhead.removed.interval[0])} to {duration(overhead.removed.interval[1])})</>}.
+              </>
+            )}
+          </p>
+        )}
+      </section>
+      {known && <Constants title="Constants of this machine" values={overhead.constants} />}
+      {overhead.anchors && <Constants title="Unprofiled steps" values={overhead.anchors} />}
+      {known && <Removed report={report} />}
+    </div>
+  );
+}
+
+function Constants({ title, values }: { title: string; values: Record<string, unknown> }) {
+  const entries = Object.entries(values);
+  if (!entries.length) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <table class="plain narrow">
+        <thead><tr><th scope="col">constant</th><th scope="col" class="number">value</th><th scope="col" class="number">interval</th></tr></thead>
+        <tbody>
+          {entries.map(([name, known]) => (
+            <tr key={name}>
+              <th scope="row">{name.replaceAll("_", " ")}</th>
+              <td class="number">{number(isConstant(known) ? known.value : known)}</td>
+              <td class="number">{isConstant(known) ? `${number(known.low)} to ${number(known.high)}` : "–"}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function isConstant(known: unknown): known is { value: number; low: number; high: number } {
+  return typeof known === "object" && known !== null && "value" in known && "low" in known && "high" in known;
+}
+
+function number(known: unknown): string {
+  if (typeof known === "number") return Number.isInteger(known) ? known.toLocaleString("en") : known.toPrecision(4);
+  return typeof known === "string" ? known : JSON.stringify(known);
+}
+
+/** How much was removed from which operation. */
+function Removed({ report }: { report: Report }) {
+  const raw = new Map(flat(tree(report, false)).map((node) => [node.key, node]));
+  const rows = flat(tree(report, true))
+    .map((node) => ({ node, before: raw.get(node.key)?.wall ?? 0, after: node.wall }))
+    .filter((row) => row.before !== row.after)
+    .sort((a, b) => b.before - b.after - (a.before - a.after));
+  const most = Math.max(1, ...rows.map((row) => row.before));
+  const unit = unitOf(most);
+  return (
+    <section>
+      <h3>Removed from each operation</h3>
+      <table class="plain">
+        <thead>
+          <tr>
+            <th scope="col">operation</th><th scope="col" class="number">recorded {unit.name}</th>
+            <th scope="col" class="number">corrected {unit.name}</th><th scope="col" class="number">removed {unit.name}</th>
+            <th scope="col" class="number">of it</th><th scope="col"><span class="hidden">bar</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ node, before, after }) => (
+            <tr key={node.key}>
+              <th scope="row">{node.path}</th>
+              <td class="number">{cell(before, unit)}</td>
+              <td class="number">{cell(after, unit)}</td>
+              <td class="number">{cell(before - after, unit)}</td>
+              <td class="number">{percent(before - after, before)}</td>
+              <td class="wide">
+                <div class="stacked" aria-hidden="true">
+                  <span class="kept" style={{ width: `${(100 * after) / most}%` }} />
+                  <span class="removed" style={{ width: `${(100 * Math.max(before - after, 0)) / most}%` }} />
+                </div>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {!rows.length && <p class="note">Nothing.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,204 @@
+import type { Page } from "../App";
+import { inOrder } from "../colors";
+import { Legend, StackedBar } from "../components/StackedBar";
+import { duration, percent, plural, shortPath } from "../format";
+import { bars, choose, intervalOf, isCorrected, nodeKey, segments, type Chosen } from "../model";
+import type { Finding, Report } from "../report";
+
+const MOST_BARS = 14;
+
+export function Overview({ page, report }: { page: Page; report: Report }) {
+  const { corrected } = page.state;
+  return (
+    <div class="overview">
+      <Health report={report} />
+      <Headline report={report} corrected={corrected} />
+      <Bars page={page} report={report} />
+      <Findings page={page} findings={report.findings} />
+      <About report={report} />
+    </div>
+  );
+}
+
+function Health({ report }: { report: Report }) {
+  const { verdict, problems } = report.health;
+  if (!problems.length) return null;
+  return (
+    <section class={`health ${verdict}`} aria-label="Health of the capture">
+      {problems.map((problem) => (
+        <div key={problem.code}>
+          <strong>{verdict === "ok" ? "note" : verdict}: {problem.message}</strong>
+          <p>{problem.hint} <code>{problem.code}</code></p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Headline({ report, corrected }: { report: Report; corrected: boolean }) {
+  const { totals, window, steps, overhead } = report;
+  const wall = choose(totals.wall, corrected);
+  const share = (name: keyof Report["totals"]) => {
+    const part = choose(totals[name], corrected);
+    return <Tile title={TITLES[name]!} id={name} main={percent(part.value, wall.value)} chosen={part} />;
+  };
+  const median = steps.wall && choose(steps.wall.median, corrected);
+  const removed = overhead.removed;
+  return (
+    <section class="tiles" aria-label="Headline figures">
+      <Tile
+        title="window" id="wall" main={duration(wall.value)} chosen={{ ...wall, value: null }}
+        detail={median ? `${plural(window.steps, "step")} of ${duration(median.value)}` : "no steps marked"}
+      />
+      {share("device_busy")}
+      {share("host_only")}
+      {share("overlap")}
+      {share("idle")}
+      <Tile
+        title="inflation" id="inflation"
+        main={overhead.inflation === null ? "not measured" : `${overhead.inflation.toFixed(2)} ×`}
+        detail={
+          overhead.inflation === null
+            ? "figures are as recorded"
+            : removed && isCorrected(report) ? `${duration(removed.ns)} of overhead found` : "profiled ÷ unprofiled"
+        }
+      />
+    </section>
+  );
+}
+
+const TITLES: Partial<Record<keyof Report["totals"], string>> = {
+  device_busy: "device busy", host_only: "host-bound", overlap: "device and host", idle: "idle",
+};
+
+function Tile(props: { title: string; id: string; main: string; chosen?: Chosen; detail?: string }) {
+  const { title, id, main, chosen, detail } = props;
+  const interval = chosen?.interval;
+  return (
+    <div class="tile" data-figure={id} data-ns={chosen?.value ?? undefined}>
+      <span class="title">{title}</span>
+      <span class="main">{main}</span>
+      <span class="detail">
+        {detail ?? (chosen && duration(chosen.value))}
+        {interval && <> · {duration(interval[0])} to {duration(interval[1])}</>}
+      </span>
+    </div>
+  );
+}
+
+function Bars({ page, report }: { page: Page; report: Report }) {
+  const { corrected } = page.state;
+  const found = bars(report, corrected, MOST_BARS).map((bar) => ({
+    ...bar,
+    cells: segments(bar.operations, corrected),
+    interval: intervalOf(bar.operations, corrected),
+  }));
+  const widest = Math.max(1, ...found.map((bar) => Math.max(bar.wall, bar.interval?.[1] ?? 0)));
+  const whole = found.reduce((total, bar) => total + bar.wall, 0);
+  const keys = inOrder(found.flatMap((bar) => bar.cells.map((cell) => cell.key)));
+  return (
+    <section aria-labelledby="bars-title">
+      <h2 id="bars-title">Where the window went</h2>
+      <p class="note">
+        Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without
+        the operations nested in it.
+      </p>
+      <Legend keys={keys} dark={page.dark} />
+      <table class="bars">
+        <thead class="hidden">
+          <tr><th scope="col">operation</th><th scope="col">resources</th><th scope="col">time</th><th scope="col">share</th></tr>
+        </thead>
+        <tbody>
+          {found.map((bar) => (
+            <tr key={`${bar.process}|${bar.label}`} data-path={bar.path ?? undefined} data-ns={bar.wall}>
+              <th scope="row">
+                {bar.path === null ? bar.label : (
+                  <button
+                    type="button" class="link" title={bar.label}
+                    onClick={() => page.change({ view: "operations", operation: nodeKey(bar.process, bar.path!) })}
+                  >
+                    <PathName path={bar.label} />
+                  </button>
+                )}
+              </th>
+              <td class="wide">
+                <StackedBar
+                  segments={bar.cells} scale={widest} dark={page.dark} label={bar.label} interval={bar.interval}
+                />
+              </td>
+              <td class="number">{duration(bar.wall)}</td>
+              <td class="number">{percent(bar.wall, whole)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** A path whose last name stands out; what has no room is left out of its middle. */
+function PathName({ path }: { path: string }) {
+  const shown = shortPath(path, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32))));
+  const cut = path.startsWith("(") ? -1 : shown.lastIndexOf("/");
+  return <>{cut >= 0 && <span class="faint">{shown.slice(0, cut + 1)}</span>}{shown.slice(cut + 1)}</>;
+}
+
+const MOST_FINDINGS = 5;
+
+function Findings({ page, findings }: { page: Page; findings: Finding[] }) {
+  if (!findings.length) return null;
+  return (
+    <section aria-labelledby="findings-title">
+      <h2 id="findings-title">What to do next</h2>
+      <ol class="findings">
+        {findings.slice(0, MOST_FINDINGS).map((finding, number) => (
+          <li key={number} class={finding.severity}>
+            <span class="badge">{finding.severity}</span>
+            <div>
+              <strong>{finding.message}</strong>
+              {finding.hint && <p>{finding.hint}</p>}
+              <p class="facts">
+                <code>{finding.code}</code>
+                {finding.gain_ns ? <span>at most {duration(finding.gain_ns)} to gain</span> : null}
+                {finding.operation && (
+                  <button
+                    type="button" class="link"
+                    onClick={() => page.change({ view: "operations", operation: nodeKey(0, finding.operation!) })}
+                  >
+                    {finding.operation}
+                  </button>
+                )}
+                {finding.program && <span>{finding.program}</span>}
+                {Object.entries(finding.evidence ?? {}).map(([name, known]) => (
+                  <span key={name}>{name.replace(/_ns$/, "").replaceAll("_", " ")}: {evidence(name, known)}</span>
+                ))}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ol>
+      {findings.length > MOST_FINDINGS && <p class="note">{findings.length - MOST_FINDINGS} more in the JSON report.</p>}
+    </section>
+  );
+}
+
+function evidence(name: string, known: unknown): string {
+  if (typeof known === "number") {
+    if (name.endsWith("_ns")) return duration(known);
+    return Number.isInteger(known) ? known.toLocaleString("en") : known.toPrecision(3);
+  }
+  return typeof known === "string" ? known : JSON.stringify(known);
+}
+
+function About({ report }: { report: Report }) {
+  const { environment, session, counts, window } = report;
+  const some = (name: string) => counts[name]?.toLocaleString("en") ?? "–";
+  return (
+    <p class="note about">
+      {session.logdir} · {session.name}
+      {(window.windows ?? 1) > 1 && ` · ${window.windows} windows`}
+      {" · "}jax {environment.jax ?? "unknown"} on {environment.platform ?? "an unknown platform"}
+      {" · "}{some("device_ops")} device ops, {some("dispatches")} dispatches, {some("compiles")} compiles
+    </p>
+  );
+}

@@ -1,0 +1,268 @@
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Page } from "../App";
+import { inOrder, OperationColors } from "../colors";
+import { Legend } from "../components/StackedBar";
+import { Message } from "../components/Message";
+import { duration, shortPath } from "../format";
+import { tree } from "../model";
+import type { Report } from "../report";
+import { Refused, type Asked, type LaneData, type TimelineData } from "../source";
+import { describe, LANE, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
+import { clamp, pan, zoom } from "../timeline/stretch";
+
+const SETTLE = 90; // ms without a change before more detail is asked for
+const MOST_COLUMNS = 2400;
+const GUTTER = 150; // px, for the names of the lanes
+
+export function Timeline({ page, report, asked }: { page: Page; report: Report; asked: Asked }) {
+  const { source, state, change, dark } = page;
+  const [data, setData] = useState<TimelineData | Refused | null>(null);
+  const [width, setWidth] = useState(0);
+  const [search, setSearch] = useState("");
+  const holder = useRef<HTMLDivElement>(null);
+  const wall = data && !(data instanceof Refused) ? data.wall : report.window.wall_ns;
+  const stretch = useMemo(
+    () => clamp({ begin: state.begin ?? 0, end: state.end ?? wall }, wall), [state.begin, state.end, wall],
+  );
+  // The colours that the operations have in the other views.
+  const colors = useMemo(() => new OperationColors(tree(report, false).map((node) => node.path)), [report]);
+  const show = useCallback(
+    (next: Stretch) => {
+      const { begin, end } = clamp(next, wall);
+      const whole = begin <= 0 && end >= wall;
+      change({ begin: whole ? null : begin, end: whole ? null : end });
+    },
+    [change, wall],
+  );
+
+  // The tab may be hidden (width 0) when it is drawn first.
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(Math.floor(entry!.contentRect.width) - GUTTER, 0)));
+    if (holder.current) observer.observe(holder.current);
+    return () => observer.disconnect();
+  }, []);
+
+  useEffect(() => {
+    if (!width) return;
+    let gone = false;
+    const ask = () =>
+      source.timeline(asked, stretch.begin, stretch.end, Math.min(width, MOST_COLUMNS)).then(
+        (answer) => !gone && setData(answer),
+        (error) => !gone && setData(error instanceof Refused ? error : new Refused(String(error), "")),
+      );
+    const timer = window.setTimeout(() => void ask(), data ? SETTLE : 0);
+    return () => {
+      gone = true;
+      window.clearTimeout(timer);
+    };
+  }, [source, asked, stretch.begin, stretch.end, width]);
+
+  const jump = async () => {
+    if (!search.trim()) return;
+    const hit = await source.find(asked, search.trim(), (stretch.begin + stretch.end) / 2);
+    if (!hit) return;
+    const span = Math.min(stretch.end - stretch.begin, Math.max((hit.end - hit.start) * 20, wall / 1e5));
+    const middle = (hit.start + hit.end) / 2;
+    show({ begin: middle - span / 2, end: middle + span / 2 });
+  };
+
+  return (
+    <section class="timeline" aria-labelledby="timeline-title">
+      <div class="heading">
+        <h2 id="timeline-title">Timeline</h2>
+        <div class="switch" role="group" aria-label="Zoom">
+          <button type="button" onClick={() => show(zoom(stretch, 0.5, 0.5))}>Zoom in</button>
+          <button type="button" onClick={() => show(zoom(stretch, 2, 0.5))}>Zoom out</button>
+          <button type="button" onClick={() => show({ begin: 0, end: wall })}>All</button>
+        </div>
+        <form
+          class="search" role="search"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void jump();
+          }}
+        >
+          <input
+            type="search" placeholder="Find an operation or op" aria-label="Find an operation or op" value={search}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+          <button type="submit" class="action">Next</button>
+        </form>
+        <span class="faint range">{duration(stretch.begin)} – {duration(stretch.end)} of {duration(wall)}</span>
+      </div>
+      {(report.window.windows ?? 1) > 1 && (
+        <p class="note">This is the first of {report.window.windows} windows; choose a window above to see another.</p>
+      )}
+      {source.embedded && <p class="note">This file holds the timeline at one level of detail; TensorBoard's tab shows every op.</p>}
+      <div ref={holder} class="holder">
+        {data instanceof Refused && <Message title={data.message} kind="bad" hint={data.hint} />}
+        {data === null && <p class="note">Opening the timeline…</p>}
+        {data && !(data instanceof Refused) && width > 0 && (
+          <Lanes data={data} colors={colors} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface LanesProps {
+  data: TimelineData;
+  colors: OperationColors;
+  width: number;
+  stretch: Stretch;
+  dark: boolean;
+  search: string;
+  onShow: (stretch: Stretch) => void;
+}
+
+function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [cursor, setCursor] = useState<{ lane: number; place: number; x: number; y: number } | null>(null);
+  const grip = useRef<{ x: number; stretch: Stretch } | null>(null);
+  const lanes = useMemo(() => data.lanes.flatMap((lane, number) => (lane.pieces ? [number] : [])), [data]);
+  const { tops, height } = useMemo(() => layout(data, lanes), [data, lanes]);
+  const names = useMemo(() => laneNames(lanes.map((number) => data.lanes[number]!)), [data, lanes]);
+  const matches = useMemo(() => (search ? matcher(data, search) : null), [data, search]);
+
+  useLayoutEffect(() => {
+    const target = canvas.current!;
+    const frame = requestAnimationFrame(() => {
+      const dots = window.devicePixelRatio || 1;
+      if (target.width !== width * dots || target.height !== height * dots) {
+        target.width = width * dots;
+        target.height = height * dots;
+      }
+      const context = target.getContext("2d")!;
+      context.setTransform(dots, 0, 0, dots, 0, 0);
+      paint(context, width, height, { data, lanes, stretch, colors, look: lookOf(dark), matches, cursor });
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [data, lanes, width, height, stretch, dark, colors, matches, cursor]);
+
+  // A wheel listener of the framework's would be passive, and the page would scroll as well.
+  const latest = useRef({ stretch, onShow });
+  latest.current = { stretch, onShow };
+  useEffect(() => {
+    const target = canvas.current!;
+    const wheel = (event: WheelEvent) => {
+      const { stretch: now, onShow: show } = latest.current;
+      if (event.ctrlKey || event.metaKey) show(zoom(now, Math.exp(event.deltaY / 200), event.offsetX / target.clientWidth));
+      else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) show(pan(now, (event.deltaX || event.deltaY) / target.clientWidth));
+      else return;
+      event.preventDefault();
+    };
+    target.addEventListener("wheel", wheel, { passive: false });
+    return () => target.removeEventListener("wheel", wheel);
+  }, []);
+
+  const point = (event: PointerEvent) => {
+    if (grip.current) {
+      const moved = (grip.current.x - event.offsetX) / width;
+      onShow(pan(grip.current.stretch, moved));
+      return;
+    }
+    const scale = (stretch.end - stretch.begin) / width;
+    const found = pieceAt(data, lanes, stretch.begin + event.offsetX * scale, event.offsetY, scale);
+    setCursor(found && { ...found, x: event.offsetX, y: event.offsetY });
+  };
+  const keys = (event: KeyboardEvent) => {
+    const moves: Record<string, () => Stretch> = {
+      ArrowLeft: () => pan(stretch, -0.2), ArrowRight: () => pan(stretch, 0.2),
+      "+": () => zoom(stretch, 0.5, 0.5), "=": () => zoom(stretch, 0.5, 0.5), ArrowUp: () => zoom(stretch, 0.5, 0.5),
+      "-": () => zoom(stretch, 2, 0.5), ArrowDown: () => zoom(stretch, 2, 0.5),
+      "0": () => ({ begin: 0, end: data.wall }), Home: () => ({ begin: 0, end: data.wall }),
+    };
+    const move = moves[event.key];
+    if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    onShow(move());
+  };
+  const categories = data.lanes.flatMap((lane) => (lane.side === "host" ? lane.key : []));
+  const roots = rootsShown(data, lanes);
+  return (
+    <>
+      <div class="canvas" style={{ height: `${height}px` }}>
+        <canvas
+          ref={canvas} tabIndex={0} role="img" style={{ width: `${width}px`, height: `${height}px` }}
+          aria-label="Timeline. Left and right move, plus and minus zoom, 0 shows all."
+          onPointerDown={(event) => {
+            grip.current = { x: event.offsetX, stretch };
+            event.currentTarget.setPointerCapture(event.pointerId);
+          }}
+          onPointerUp={() => (grip.current = null)} onPointerMove={point}
+          onPointerLeave={() => !grip.current && setCursor(null)} onKeyDown={keys}
+          onDblClick={(event) => onShow(zoom(stretch, 0.25, event.offsetX / width))}
+        />
+        {lanes.map((number, row) => (
+          <span
+            key={number} class="lane" title={data.lanes[number]!.name}
+            style={{ top: `${tops[row]!}px`, lineHeight: `${LANE[data.lanes[number]!.side]}px` }}
+          >
+            {names[row]}
+          </span>
+        ))}
+        {cursor && data.lanes[cursor.lane]?.start[cursor.place] !== undefined && (
+          <div class="tip" style={{ left: `${GUTTER + Math.min(cursor.x + 14, Math.max(width - 380, 0))}px`, top: `${cursor.y + 16}px` }}>
+            {describe(data, data.lanes[cursor.lane]!, cursor.place).map((line, number) => (
+              <div key={number} class={number ? "" : "strong"}>{line}</div>
+            ))}
+            <div class="faint">{data.lanes[cursor.lane]!.name}</div>
+          </div>
+        )}
+      </div>
+      <div class="legends">
+        <span class="faint">threads</span>
+        <Legend keys={inOrder(categories.map((key) => data.categories[key] ?? ""))} dark={dark} />
+        <span class="faint">devices</span>
+        <ul class="legend">
+          {roots.map((root) => (
+            <li key={root}><i style={{ background: colors.of(root, null, dark) }} />{shortPath(root, 40)}</li>
+          ))}
+        </ul>
+      </div>
+      <p class="note">Drag to move, Ctrl with the wheel or a double click to zoom.</p>
+    </>
+  );
+}
+
+/** Lanes by names a person can tell apart: XLA's own carry long numbers. */
+function laneNames(lanes: LaneData[]): string[] {
+  const seen = new Map<string, number>();
+  return lanes.map((lane) => {
+    const [device, line] = lane.side === "device" ? lane.name.split(" · ") : ["", lane.name];
+    const plain = (line ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, "");
+    const name = device ? `${device.split("/").at(-1)} ${plain}` : `${plain} thread`;
+    const number = (seen.get(name) ?? 0) + 1;
+    seen.set(name, number);
+    return number > 1 ? `${name} ${number}` : name;
+  });
+}
+
+const MOST_ROOTS = 12;
+
+/** The first names of the operations on the device lanes shown. */
+function rootsShown(data: TimelineData, lanes: number[]): string[] {
+  const roots = new Set<string>();
+  for (const number of lanes) {
+    const lane = data.lanes[number]!;
+    if (lane.side === "device") for (const key of new Set(lane.key)) roots.add(data.operations[key]![0].split("/", 1)[0]!);
+  }
+  return [...roots].slice(0, MOST_ROOTS);
+}
+
+function matcher(data: TimelineData, wanted: string): (lane: LaneData, place: number) => boolean {
+  const paths = data.operations.map(([path]) => path.toLowerCase().includes(wanted));
+  return (lane, place) => {
+    const label = data.labels[lane.label[place]!];
+    if (label) return paths[label[0]]! || label[1].toLowerCase().includes(wanted);
+    return lane.side === "device" && paths[lane.key[place]!]!;
+  };
+}
+
+function lookOf(dark: boolean): Look {
+  const style = getComputedStyle(document.documentElement);
+  const read = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    dark, text: read("--text"), faint: read("--faint"), line: read("--line"), panel: read("--panel"), accent: read("--accent"),
+  };
+}

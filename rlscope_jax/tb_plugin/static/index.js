@@ -1,0 +1,3009 @@
+/* rlscope_jax, Apache-2.0. Holds Preact, MIT, (c) 2015-present Jason Miller. */
+// node_modules/preact/dist/preact.mjs
+var e, t, n, r, i, a, o, s, c, l, u = Symbol.for("pv"), d = {}, f = [], p = /^m(i|n|o|s|text|space)$/, m = Array.isArray, h = f.slice, g = Object.assign;
+function _(e) {
+	e && e.parentNode && e.remove();
+}
+function v(n, r, i, a, o) {
+	var s = {
+		type: n,
+		props: r,
+		key: i,
+		ref: a,
+		__k: null,
+		__: null,
+		__b: 0,
+		__e: null,
+		__c: null,
+		constructor: u,
+		__v: o || ++t,
+		__i: -1,
+		__u: 0
+	};
+	return !o && e.vnode && e.vnode(s), s;
+}
+function y(e) {
+	return e.children;
+}
+function b(e, t) {
+	this.props = e, this.context = t, this.__g = 0;
+}
+function x(e, t) {
+	if (t == null) return e.__ && x(e.__, e.__i + 1);
+	for (var n; t < e.__k.length; t++) if ((n = e.__k[t]) && n.__e) return n.__e;
+	return typeof e.type != "function" || e.props.__P ? null : x(e);
+}
+function S(t) {
+	var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
+	s && ((n = g({ constructor: u }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), j(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || x(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, M(a, n, o), r.__ = r.__e = null, n.__e != i && C(n));
+}
+function C(e) {
+	if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
+		return t && (e.__e = t.__e);
+	}), C(e);
+}
+function w(t) {
+	(8 & t.__g || (t.__g |= 8, n.push(t), i++)) && r == e.debounceRendering || ((r = e.debounceRendering) || queueMicrotask)(T);
+}
+function T() {
+	try {
+		for (var e, t = 1; n.length;) n.length > t && n.sort(a), e = n.shift(), t = n.length, 8 & e.__g && S(e);
+	} finally {
+		(i = n.length) && (r || queueMicrotask)(T);
+	}
+}
+function ee(e, t, n, r, i, a, o, s, c, l, u) {
+	var p, m, h, g, _, v, y = r.__k || f, b = t.length;
+	for (c = E(n, t, y, c, b), p = 0; p < b; p++) (h = n.__k[p]) != null && (m = ~h.__i && y[h.__i] || d, h.__i = p, v = j(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && N(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = D(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+	return n.__e = _, c;
+}
+function E(e, t, n, r, i) {
+	var a, o, s, c, l, d, f, p, h, g = n.length, _ = g, b = 0, S = 0, C = e.__k = Array(i);
+	for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = C[a] = v(null, o) : m(o) ? o = C[a] = v(y, { children: o }) : o.constructor === u && o.__b ? o = C[a] = v(o.type, o.props, o.key, o.ref, o.__v) : C[a] = o, c = a + b, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = O(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? b-- : l == c + 1 ? b++ : l != c && (l > c ? b-- : b++, S = 1)) : (~l || (i > g ? b-- : i < g && b++), typeof o.type != "function" && (o.__u |= 4))) : C[a] = null;
+	if (S) {
+		for (d = [], f = [], a = 0; a < i; a++) if ((o = C[a]) && 16 & o.__u) {
+			for (b = 0, p = d.length; b < p;) d[h = b + p >> 1] < o.__i ? b = h + 1 : p = h;
+			d[b] = o.__i, f[a] = b + 1;
+		}
+		for (b = d.length; a--;) f[a] && (f[a] == b ? b-- : C[a].__u |= 4);
+	}
+	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = x(s)), ae(s, s));
+	return r;
+}
+function D(e, t, n, r) {
+	var i, a, o, s;
+	if (typeof e.type == "function") {
+		if (e.props.__P) return t;
+		if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = D(i[a], t, n, !1));
+		return t;
+	}
+	for (t && !t.parentNode && (t = x(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
+	for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
+	return t;
+}
+function O(e, t, n, r) {
+	var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
+	if (s === null && a == null || c && a == s.key && o == s.type) return n;
+	if (r > +!!c) {
+		for (i = n - 1; i >= 0; i--) if ((s = t[i]) && !(2 & s.__u) && a == s.key && o == s.type) return i;
+		for (i = n + 1; i < t.length; i++) if ((s = t[i]) && !(2 & s.__u) && a == s.key && o == s.type) return i;
+	}
+	return -1;
+}
+function k(e, t, n) {
+	n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
+}
+function A(e, t, n, r, i) {
+	var a, o;
+	if (t == "style") {
+		if (typeof n == "string") e.style.cssText = n;
+		else {
+			if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || k(e.style, t);
+			if (n) for (t in n) r && n[t] == r[t] || k(e.style, t, n[t]);
+		}
+	} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = l[t] || (l[t] = te(t)), (e.__a ||= {})[t] = c, a = t != (t = t.replace(s, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+	else {
+		if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
+		else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
+			e[t] = n ?? "";
+			return;
+		} catch {}
+		if (typeof n == "function") return;
+		n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
+	}
+}
+function te(t) {
+	return function(n) {
+		var r = this.__e;
+		if (r) {
+			if (r = r[t], n[o] == null) n[o] = c++;
+			else if (n[o] < this.__a[t]) return;
+			return r(e.event ? e.event(n) : n);
+		}
+	};
+}
+function j(t, n, r, i, a, o, s, c, l, d) {
+	var p, h, v, S, C, w, T, E, D, O, k, A, te, j, M, N, P, F, I = n.type;
+	if (n.constructor !== u) return null;
+	128 & r.__u && (l = 32 & r.__u, p = r.__c.__z) && (n.__u |= l, h = o = [], p.nodeType == 8 ? c = ne(p, o) : o.push(p), c = o[0] || c), (p = e.__b) && p(n);
+	n: if (typeof I == "function") {
+		v = s.length;
+		try {
+			if (E = n.props, D = (p = I.prototype) && p.render, O = (p = I.contextType) && i[p.__c], k = p ? O ? O.props.value : p.__ : i, (S = r.__c) ? (n.__c = S, 2 & S.__g && (S.__g |= 1)) : (D ? n.__c = S = new I(E, k) : (n.__c = S = new b(E, k), S.constructor = I, S.render = oe), O && O.sub(S), S.state || (S.state = {}), S.__n = i, S.__g |= 8, S.__h = [], S.__k = []), D && (S.__s || (S.__s = S.state), I.getDerivedStateFromProps && (S.__s == S.state && (S.__s = g({}, S.__s)), g(S.__s, I.getDerivedStateFromProps(E, S.__s)))), C = S.props, w = S.state, S.__v = n, r.__c) {
+				if (E !== C && D && !I.getDerivedStateFromProps && S.componentWillReceiveProps && S.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & S.__g) || !(4 & S.__g) && S.shouldComponentUpdate && !1 === S.shouldComponentUpdate(E, S.__s, k)) {
+					n.__v != r.__v && (S.props = E, S.state = S.__s, S.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
+						e && (e.__ = n);
+					}), f.push.apply(S.__h, S.__k), S.__k = [], S.__h.length && s.push(S), c = x(r);
+					break n;
+				}
+				S.componentWillUpdate && S.componentWillUpdate(E, S.__s, k), D && S.componentDidUpdate && S.__h.push(function() {
+					S.componentDidUpdate(C, w, T);
+				});
+			} else D && !I.getDerivedStateFromProps && S.componentWillMount && S.componentWillMount(), D && S.componentDidMount && S.__h.push(S.componentDidMount);
+			S.context = k, S.props = E, S.__P = t, S.__g &= -5, A = e.__r, te = D ? 25 : 0;
+			do
+				S.__g &= -9, A && A(n), p = S.render(S.props, S.state = S.__s, S.context);
+			while (8 & S.__g && ++te < 25);
+			D && (f.push.apply(S.__h, S.__k), S.__k = []), S.state = S.__s, S.getChildContext && (i = g({}, i, S.getChildContext())), D && r.__c && S.getSnapshotBeforeUpdate && (T = S.getSnapshotBeforeUpdate(C, w)), j = p && p.type === y && p.key == null ? p.props.children : p, E.__P && (p = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+				e && ae(e, e);
+			}), r.__k = null), c = r.__k ? x(r, 0) : null), c = ee(t, m(j) ? j : [j], n, r, i, a, o, s, c, l, d), E.__P && (n.__e = null, c = p), n.__u &= -161, h && h.some(_), S.__h.length && s.push(S), 1 & S.__g && (S.__g &= -4);
+		} catch (t) {
+			if (s.length = v, n.__v = null, l || o) {
+				if (t && t.then) {
+					if (n.__u |= 128 | l, o) {
+						for (~(P = o.indexOf(c || void 0)) || (P = o.length); (F = o[P - 1]) && F.nodeType == 8;) P--;
+						for (; P < o.length; P++) if (F = o[P]) {
+							if (o[P] = null, M) {
+								if (F == N) break;
+							} else {
+								if (F.nodeType != 8) break;
+								F.data.startsWith("$s") && (N = ne(M = F));
+							}
+						}
+					}
+					if (!M) {
+						for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
+						M = c;
+					}
+					(p = ne(M = n.__c.__z || (n.__c.__z = M))) ? (n.__e = M, c = p) : n.__e = c, c &&= c.nextSibling;
+				} else o && o.some(_);
+			} else n.__e = r.__e;
+			n.__k ||= r.__k || [], t && t.then || re(n), e.__e(t, n, r);
+		}
+	} else c = n.__e = ie(r.__e, n, r, i, a, o, s, l, d, t);
+	return (p = e.diffed) && p(n), c;
+}
+function ne(e, t) {
+	if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
+		if (e.nodeType == 8) {
+			if (e.data.startsWith("$s")) n++;
+			else if (e.data.startsWith("/$s") && !--n) return e;
+		}
+		t && t.push(e);
+	}
+}
+function re(e) {
+	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(re));
+}
+function M(t, n, r) {
+	for (var i = 0; i < r.length;) N(r[i++], r[i++], r[i++]);
+	e.__c && e.__c(n, t), t.some(function(n) {
+		try {
+			t = n.__h, n.__h = [], t.some(function(e) {
+				e.call(n);
+			});
+		} catch (t) {
+			e.__e(t, n.__v);
+		}
+	});
+}
+function ie(t, n, r, i, a, o, s, c, l, u) {
+	var f, g, v, y, b, S, C, w, T = r.props || d, E = n.props, D = n.type;
+	if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
+		for (f = 0; f < o.length; f++) if ((b = o[f]) && (D ? b.localName == D : b.nodeType == 3)) {
+			t = b, o[f] = null;
+			break;
+		}
+	}
+	if (!t) {
+		if (w = u.ownerDocument || document, !D) return w.createTextNode(E);
+		t = w.createElementNS(a, D, E.is ? E : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
+	}
+	if (D) {
+		if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && h.call(u.childNodes), !c && o) for (T = {}, f = 0; f < t.attributes.length; f++) T[(b = t.attributes[f]).name] = b.value;
+		for (f in T) b = T[f], f == "dangerouslySetInnerHTML" ? v = b : f == "children" || f in E || f == "value" && "defaultValue" in E || f == "checked" && "defaultChecked" in E || A(t, f, null, b, a);
+		for (f in E) b = E[f], f == "children" ? y = b : f == "dangerouslySetInnerHTML" ? g = b : f == "value" ? S = b : f == "checked" ? C = b : c && typeof b != "function" || T[f] === b || A(t, f, b, T[f], a);
+		g ? (c || v && (g.__html == v.__html || g.__html == t.innerHTML) || (t.innerHTML = g.__html), n.__k = []) : (v && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && p.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, m(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && x(r, 0), c, l), o && o.some(_)), c && D != "textarea" || (f = "value", D == "progress" && S == null ? t.removeAttribute(f) : S == null || S === t[f] && (D != "progress" || S) || A(t, f, S, T[f], a), f = "checked", C != null && C != t[f] && A(t, f, C, T[f], a));
+	} else T === E || c && t.data == E || (t.data = E);
+	return t;
+}
+function N(t, n, r, i) {
+	try {
+		typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
+	} catch (t) {
+		e.__e(t, r);
+	}
+}
+function ae(t, n, r) {
+	var i, a, o, s;
+	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || N(i, null, n, t), i = t.__c) {
+		if (i.componentWillUnmount) try {
+			i.componentWillUnmount();
+		} catch (t) {
+			e.__e(t, n);
+		}
+		i.__P = i.__n = null;
+	}
+	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ae(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+	!r && (i = t.__c) && (i = i.__z) && (a = ne(i, o = [])) && (i == t.__e && o.some(_), _(a), _(i)), r || _(t.__e), t.__e = t.__c = t.__ = null;
+}
+function oe(e, t, n) {
+	return this.constructor(e, n);
+}
+function P(t, n) {
+	var r, i, a, o;
+	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = v(y, { children: [t] }), a = [], o = [], j(n, n.__k, i || d, d, n.namespaceURI, i ? null : n.firstChild ? h.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), M(a, n.__k, o), n.__k.props.children = null;
+}
+e = { __e: function(e, t, n, r) {
+	for (var a, o, s; t = t.__;) if ((a = t.__c) && !(1 & a.__g)) {
+		a.__g |= 4;
+		try {
+			if ((s = (o = a.constructor) && o.getDerivedStateFromError) && a.setState(o.getDerivedStateFromError(e)), a.componentDidCatch && (a.componentDidCatch(e, r || {}), s = 1), s && 8 & a.__g) return void (a.__g |= 2);
+		} catch (t) {
+			e = t;
+		}
+	}
+	throw i = 0, e;
+} }, t = 0, b.prototype.setState = function(e, t) {
+	var n = this.__s;
+	n && n != this.state || (n = this.__s = g({}, this.state)), typeof e == "function" && (e = e(g({}, n), this.props)), e && (g(n, e), this.__v && (t && this.__k.push(t), w(this)));
+}, b.prototype.forceUpdate = function(e) {
+	this.__v && (this.__g |= 4, e && this.__h.push(e), w(this));
+}, b.prototype.render = y, n = [], i = 0, a = function(e, t) {
+	return e.__v.__b - t.__v.__b;
+}, o = Symbol(), s = /(PointerCapture)$|Capture$/i, c = 0, l = {};
+// node_modules/preact/hooks/dist/hooks.mjs
+var F, I, se, ce, le = Object.is, ue = 0, de = [], fe = [], L = e, pe = L.__b, me = L.__r, he = L.diffed, ge = L.__c, _e = L.unmount, ve = L.__;
+function ye(e, t) {
+	L.__h && L.__h(I, e, ue || t), ue = 0;
+	var n = I.__H || (I.__H = {
+		__: [],
+		__h: []
+	});
+	return e >= n.__.length && n.__.push({}), n.__[e];
+}
+function R(e) {
+	return ue = 1, be(Ae, e);
+}
+function be(e, t, n) {
+	var r = ye(F++, 2);
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ae(void 0, t), function(e) {
+		var t = (r.__N || r.__)[0], n = r.t(t, e);
+		le(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
+	}], r.__c = I, !I.__f)) {
+		I.__f = !0;
+		var i = I.shouldComponentUpdate;
+		I.shouldComponentUpdate = function(e, t, n) {
+			var r = this.__H;
+			if (!r) return !0;
+			var a = !1, o = this.props != e;
+			if (r.__.some(function(e) {
+				e.__N && (a = !0, le(e.__[0], e.__N[0]) || (o = !0));
+			}), i) {
+				var s = i.call(this, e, t, n);
+				return a ? s || o : s;
+			}
+			return !a || o;
+		};
+	}
+	return r.__;
+}
+function z(e, t) {
+	var n = ye(F++, 3);
+	!L.__s && ke(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, I.__H.__h.push(n));
+}
+function xe(e, t) {
+	var n = ye(F++, 4);
+	!L.__s && ke(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, I.__h.push(n));
+}
+function B(e) {
+	return ue = 5, V(function() {
+		return { current: e };
+	}, []);
+}
+function V(e, t) {
+	var n = ye(F++, 7);
+	return ke(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+}
+function Se(e, t) {
+	return ue = 8, V(function() {
+		return e;
+	}, t);
+}
+function Ce() {
+	var e;
+	do {
+		for (; e = fe.shift();) try {
+			De(e);
+		} catch (t) {
+			L.__e(t, { __: (e = e.__P) && e.__v });
+		}
+		for (; e = de.shift();) {
+			var t = e.__H;
+			if (e.__P && t) try {
+				t.__h.some(De), t.__h.some(Oe), t.__h = [];
+			} catch (n) {
+				t.__h = [], L.__e(n, e.__v);
+			}
+		}
+	} while (fe.length);
+}
+L.__b = function(e) {
+	I = null, pe && pe(e);
+}, L.__ = function(e, t) {
+	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ve && ve(e, t);
+}, L.__r = function(e) {
+	me && me(e), F = 0;
+	var t = (I = e.__c).__H;
+	t && (se == I ? I.__h = [] : (t.__h.some(De), t.__h.some(Oe), F = 0), t.__h = [], t.__.some(function(e) {
+		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
+	})), se = I;
+}, L.diffed = function(e) {
+	he && he(e);
+	var t = e.__c;
+	t && t.__H && (t.__H.__h.length && Ee(de.push(t)), t.__H.__.some(function(e) {
+		e.u && (e.__H = e.u);
+	})), se = I = null;
+}, L.__c = function(e, t) {
+	t.some(function(e) {
+		try {
+			e.__h.some(De), e.__h = e.__h.filter(function(e) {
+				return !e.__ || Oe(e);
+			});
+		} catch (t) {
+			e.__h = [function() {
+				throw t;
+			}];
+		}
+	}), ge && ge(e, t);
+}, L.unmount = function(e) {
+	_e && _e(e);
+	var t, n, r = e.__c;
+	r && r.__H && (r.__H.__.some(function(r) {
+		try {
+			if (r.__P && r.__c) {
+				if (n === void 0) {
+					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
+					n &&= n.__c;
+				}
+				r.__P = n, Ee(fe.push(r));
+			} else De(r);
+		} catch (e) {
+			t = e;
+		}
+	}), r.__H = void 0, t && L.__e(t, r.__v));
+};
+var we = typeof requestAnimationFrame == "function";
+function Te(e) {
+	var t, n = function() {
+		clearTimeout(r), we && cancelAnimationFrame(t), setTimeout(e);
+	}, r = setTimeout(n, 35);
+	we && (t = requestAnimationFrame(n));
+}
+function Ee(e) {
+	e != 1 && ce == L.requestAnimationFrame || ((ce = L.requestAnimationFrame) || Te)(Ce);
+}
+function De(e) {
+	var t = I, n = e.__c;
+	typeof n == "function" && (e.__c = void 0, n()), I = t;
+}
+function Oe(e) {
+	var t = I;
+	e.__c = e.__(), I = t;
+}
+function ke(e, t) {
+	return !e || e.length != t.length || t.some(function(t, n) {
+		return !le(t, e[n]);
+	});
+}
+function Ae(e, t) {
+	return typeof t == "function" ? t(e) : t;
+}
+// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
+var je = Symbol.for("pv"), Me = 0;
+Array.isArray;
+function H(t, n, r, i, a, o) {
+	n ||= {};
+	var s, c, l = n;
+	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
+	var u = {
+		type: t,
+		props: l,
+		key: r,
+		ref: s,
+		__k: null,
+		__: null,
+		__b: 0,
+		__e: null,
+		__c: null,
+		constructor: je,
+		__v: --Me,
+		__i: -1,
+		__u: 0
+	};
+	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
+}
+// src/components/Message.tsx
+function U({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
+	return /* @__PURE__ */ H("section", {
+		class: `message ${t}`,
+		role: t === "bad" ? "alert" : "status",
+		children: [
+			/* @__PURE__ */ H("h1", { children: e }),
+			a,
+			n && /* @__PURE__ */ H("p", { children: n }),
+			r && /* @__PURE__ */ H("button", {
+				type: "button",
+				class: "action",
+				onClick: i,
+				children: r
+			})
+		]
+	});
+}
+function Ne({ progress: e }) {
+	let t = Math.round(100 * e.progress), n = e.state === "waiting", r = e.ahead > 1 ? `after ${e.ahead - 1} others` : "as soon as another one is done";
+	return /* @__PURE__ */ H(U, {
+		title: n ? `This recording is read ${r}` : "Reading the recording",
+		children: [/* @__PURE__ */ H("progress", {
+			"aria-label": "Reading",
+			max: 100,
+			value: n || !t ? void 0 : t
+		}), /* @__PURE__ */ H("p", { children: [n ? "Waiting" : Pe(e), ". What is read is kept: the next time it opens at once."] })]
+	});
+}
+function Pe({ stage: e, progress: t }) {
+	return e === "writing" ? "Adding up" : e === "starting" ? "Starting" : `${Math.round(100 * t)} % decoded`;
+}
+// src/views/Empty.tsx
+var Fe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
+function Ie({ listing: e, onRefresh: t }) {
+	let n = e.looked_in[0]?.path ?? "LOGDIR";
+	return /* @__PURE__ */ H(U, {
+		title: "No recording was found",
+		action: "Look again",
+		onAction: t,
+		children: [
+			/* @__PURE__ */ H("p", { children: [
+				"A recording is a file ",
+				/* @__PURE__ */ H("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
+				". It was looked for in:"
+			] }),
+			/* @__PURE__ */ H("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ H("li", { children: [
+				/* @__PURE__ */ H("code", { children: e.path }),
+				": ",
+				e.problem ?? `${e.directories} directories, none with a recording`
+			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ H("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
+			e.truncated && /* @__PURE__ */ H("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
+			e.unreadable.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These could not be read:" }), /* @__PURE__ */ H("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ H("li", { children: [
+				/* @__PURE__ */ H("code", { children: e.path }),
+				": ",
+				e.reason
+			] }, e.path)) })] }),
+			e.lost.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ H("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ H("li", { children: /* @__PURE__ */ H("code", { children: e }) }, e)) })] }),
+			/* @__PURE__ */ H("p", { children: "These three lines make one:" }),
+			/* @__PURE__ */ H("pre", { children: /* @__PURE__ */ H("code", { children: Fe.replace("LOGDIR", n) }) })
+		]
+	});
+}
+// src/colors.ts
+var W = {
+	device_only: "device only",
+	overlap: "device and host",
+	python: "Python",
+	dispatch: "dispatch",
+	inline: "inline op",
+	compile: "compile",
+	transfer: "transfer",
+	callback: "callback",
+	wait: "wait",
+	wait_inferred: "wait (inferred)",
+	runtime: "runtime",
+	idle: "idle"
+};
+function Le(e) {
+	let t = Object.keys(W), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
+	return [...new Set(e)].sort((e, t) => n(e) - n(t));
+}
+var Re = {
+	device_only: "#2f6fd0",
+	overlap: "#1f9e9a",
+	python: "#f0b323",
+	dispatch: "#ec7a33",
+	inline: "#7fa7e0",
+	compile: "#c2336f",
+	transfer: "#8d5cc0",
+	callback: "#d33f3f",
+	wait: "#b7c1cc",
+	wait_inferred: "#d3dae1",
+	runtime: "#9a8571",
+	idle: "#dfe3e8"
+}, ze = {
+	...Re,
+	device_only: "#5b95ea",
+	overlap: "#36b8b0",
+	python: "#e8b545",
+	dispatch: "#f0894a",
+	inline: "#456a9e",
+	compile: "#dd5f92",
+	transfer: "#a884d8",
+	callback: "#e46666",
+	wait: "#616b78",
+	wait_inferred: "#4d5662",
+	runtime: "#ab9681",
+	idle: "#444c57"
+};
+function Be(e, t) {
+	return (t ? ze : Re)[e] ?? "#8a8f98";
+}
+var Ve = [
+	214,
+	28,
+	150,
+	330,
+	265,
+	48,
+	184,
+	8,
+	100,
+	295
+], He = class {
+	hues = /* @__PURE__ */ new Map();
+	constructor(e) {
+		for (let t of e) this.hueOf(t);
+	}
+	hueOf(e) {
+		let t = e.split("/", 1)[0], n = this.hues.get(t);
+		return n === void 0 && (n = Ve[this.hues.size % Ve.length], t.startsWith("(") || this.hues.set(t, n)), n;
+	}
+	of(e, t, n) {
+		if (e === "(idle)") return Be("idle", n);
+		if (e.startsWith("(")) return n ? "hsl(215 6% 42%)" : "hsl(215 8% 74%)";
+		let r = e.slice(e.indexOf("/") + 1), i = 0;
+		if (r !== e) for (let e of r) i = (i * 31 + e.charCodeAt(0)) % 997;
+		let a = i % 5 * 4.5, o = (t === "backward" ? 38 : 58) - (n ? 14 : 0);
+		return `hsl(${this.hueOf(e)} ${o}% ${(n ? 40 : 62) + a}%)`;
+	}
+};
+function Ue(e) {
+	let [t, n, r] = We(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
+	return .2126 * t + .7152 * n + .0722 * r > .179 ? "#000000" : "#ffffff";
+}
+function We(e) {
+	if (e.startsWith("#")) return [
+		1,
+		3,
+		5
+	].map((t) => parseInt(e.slice(t, t + 2), 16) / 255);
+	let [t, n, r] = e.match(/[\d.]+/g).map(Number), i = n / 100 * Math.min(r / 100, 1 - r / 100);
+	return [
+		0,
+		8,
+		4
+	].map((e) => {
+		let n = (e + t / 30) % 12;
+		return r / 100 - i * Math.max(-1, Math.min(n - 3, 9 - n, 1));
+	});
+}
+// src/format.ts
+var Ge = [
+	[1e9, "s"],
+	[1e6, "ms"],
+	[1e3, "µs"],
+	[1, "ns"]
+];
+function Ke(e) {
+	let [t, n] = Ge.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ge[1] : Ge[3]);
+	return {
+		scale: t,
+		name: n
+	};
+}
+function G(e) {
+	if (e === null) return "not known";
+	if (e === 0) return "0";
+	let [t, n] = Ge.find(([t]) => Math.abs(e) >= t) ?? Ge[3];
+	return `${Je(e / t)} ${n}`;
+}
+function K(e, t) {
+	if (e === null) return "–";
+	if (e === 0) return "·";
+	let n = e / t.scale;
+	return Math.abs(n) < .005 ? "<0.01" : Ye(n, 2);
+}
+function q(e, t) {
+	if (e === null || !t) return "–";
+	let n = 100 * e / t;
+	return n > 0 && n < .05 ? "<0.1 %" : `${n.toFixed(1)} %`;
+}
+function J(e) {
+	return e == null ? "–" : e === 0 ? "·" : Ye(e, 0);
+}
+function qe(e) {
+	return e >= 1e9 ? `${Je(e / 1e9)} GB` : e >= 1e6 ? `${Je(e / 1e6)} MB` : `${Je(Math.max(e / 1e3, .1))} kB`;
+}
+function Je(e) {
+	let t = Math.abs(e);
+	return Ye(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
+}
+function Ye(e, t) {
+	return e.toLocaleString("en", {
+		minimumFractionDigits: t,
+		maximumFractionDigits: t
+	});
+}
+function Xe(e, t) {
+	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`;
+}
+function Ze(e, t) {
+	if (e.length <= t) return e;
+	let n = e.split("/"), [r, i] = [n[0], n.at(-1)];
+	for (let e = n.length - 2; e >= 1; e--) {
+		let i = [
+			r,
+			"…",
+			...n.slice(-e)
+		].join("/");
+		if (i.length <= t) return i;
+	}
+	return n.length > 1 && i.length + 2 <= t ? `…/${i}` : `${e.slice(0, t - 12)}…${e.slice(-11)}`;
+}
+// src/components/Icicle.tsx
+var Qe = 24, $e = .15;
+function et({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
+	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? tt(e, t, o, 0, 0) : [];
+	return /* @__PURE__ */ H("div", {
+		class: "icicle",
+		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * Qe}px` },
+		children: s.map(({ node: e, left: s, width: c, row: l }) => {
+			let u = n.of(e.path, null, r);
+			return /* @__PURE__ */ H("button", {
+				type: "button",
+				tabIndex: c < 1 ? -1 : 0,
+				"aria-pressed": e.key === i,
+				style: {
+					left: `${s}%`,
+					width: `${c}%`,
+					top: `${l * Qe}px`,
+					background: u,
+					color: Ue(u)
+				},
+				title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
+				"aria-label": `${e.path}: ${G(t(e))}`,
+				onClick: () => a(e),
+				children: c > 1.5 && e.name
+			}, e.key);
+		})
+	});
+}
+function tt(e, t, n, r, i) {
+	let a = [];
+	for (let o of e) {
+		let e = 100 * t(o) / n;
+		e < $e || (a.push({
+			node: o,
+			left: r,
+			width: e,
+			row: i
+		}, ...tt(o.children, t, n, r, i + 1)), r += e);
+	}
+	return a;
+}
+// src/model.ts
+function Y(e, t) {
+	return e ? t && e.corrected !== null ? {
+		value: e.corrected,
+		interval: e.interval
+	} : {
+		value: e.raw,
+		interval: null
+	} : {
+		value: null,
+		interval: null
+	};
+}
+function X(e, t) {
+	return Y(e, t).value ?? 0;
+}
+function nt(e) {
+	return e.totals.wall.corrected !== null;
+}
+function rt(e, t) {
+	let n = (n) => e.reduce((e, r) => e + X(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
+	return [
+		{
+			key: "device_only",
+			value: n((e) => e.wall.device_only)
+		},
+		{
+			key: "overlap",
+			value: n((e) => e.wall.overlap)
+		},
+		...[...r].map((e) => ({
+			key: e,
+			value: n((t) => t.wall.host_only_categories[e])
+		})),
+		{
+			key: "idle",
+			value: n((e) => e.wall.idle)
+		}
+	].filter((e) => e.value > 0);
+}
+var it = [
+	"device_only",
+	"overlap",
+	"host_only",
+	"idle"
+];
+function at(e, t) {
+	return it.reduce((n, r) => n + X(e.wall[r], t), 0);
+}
+function ot(e, t) {
+	if (!t) return null;
+	let [n, r, i] = [
+		0,
+		0,
+		!1
+	];
+	for (let t of e) for (let e of it) {
+		let { value: a, interval: o } = Y(t.wall[e], !0);
+		o && (i = !0), n += o ? o[0] : a ?? 0, r += o ? o[1] : a ?? 0;
+	}
+	return i ? [n, r] : null;
+}
+function st(e, t) {
+	return `${e}|${t}`;
+}
+function ct(e, t) {
+	let n = /* @__PURE__ */ new Map(), r = [], i = (e, t) => {
+		let a = st(e, t), o = n.get(a);
+		if (o) return o;
+		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = lt(a, e, t, t.slice(c + 1), s);
+		if (n.set(a, l), c < 0) r.push(l);
+		else {
+			let n = i(e, t.slice(0, c));
+			l.depth = n.depth + 1, n.children.push(l);
+		}
+		return l;
+	};
+	for (let n of e.operations) ut(i(n.process, n.path), n, t);
+	r.forEach(dt);
+	let a = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || t.wallTotal - e.wallTotal;
+	for (let e of n.values()) e.children.sort(a);
+	return r.sort(a);
+}
+function lt(e, t, n, r, i) {
+	return {
+		key: e,
+		process: t,
+		path: n,
+		name: r,
+		depth: 0,
+		rows: [],
+		children: [],
+		special: i,
+		wall: 0,
+		wallTotal: 0,
+		device: 0,
+		deviceTotal: 0,
+		host: 0,
+		hostOnly: 0,
+		hostOnlyTotal: 0,
+		directions: /* @__PURE__ */ new Map(),
+		ops: 0,
+		launches: 0,
+		dispatches: 0,
+		compiles: 0,
+		syncs: 0,
+		callbacks: 0,
+		evidence: /* @__PURE__ */ new Map()
+	};
+}
+function ut(e, t, n) {
+	let r = X(t.device.self, n);
+	e.rows.push(t), e.wall += at(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
+	let i = X(t.device.self, !1);
+	for (let [n, r] of Object.entries(t.evidence)) e.evidence.set(n, (e.evidence.get(n) ?? 0) + r * i);
+}
+function dt(e) {
+	e.children.forEach(dt);
+	let t = (t) => e.children.reduce((e, n) => e + t(n), 0);
+	e.wallTotal = e.wall + t((e) => e.wallTotal), e.deviceTotal = e.device + t((e) => e.deviceTotal), e.hostOnlyTotal = e.hostOnly + t((e) => e.hostOnlyTotal);
+}
+function ft(e) {
+	return e.flatMap((e) => [e, ...ft(e.children)]);
+}
+function pt(e, t, n) {
+	let r = ft(ct(e, t)).filter((e) => e.wall > 0);
+	r.sort((e, t) => Number(e.special) - Number(t.special) || t.wall - e.wall);
+	let i = e.processes.length > 1, a = r.filter((e) => !e.special), o = a.length > n + 1 ? a.slice(0, n) : a, s = a.slice(o.length), c = (t) => ({
+		label: i ? `${t.path} · ${mt(e, t.process)}` : t.path,
+		process: t.process,
+		path: t.path,
+		operations: t.rows,
+		wall: t.wall
+	}), l = o.map(c);
+	return s.length && l.push({
+		label: `${s.length} more operations`,
+		process: 0,
+		path: null,
+		operations: s.flatMap((e) => e.rows),
+		wall: s.reduce((e, t) => e + t.wall, 0)
+	}), [...l, ...r.filter((e) => e.special).map(c)];
+}
+function mt(e, t) {
+	let n = e.processes[t]?.host ?? "";
+	return e.processes.filter((e) => e.host === n).length > 1 ? `${n} #${t}` : n;
+}
+// src/source.ts
+var Z = class extends Error {
+	hint;
+	constructor(e, t) {
+		super(e), this.hint = t;
+	}
+};
+function ht(e) {
+	return "state" in e;
+}
+var gt = class {
+	embedded = !1;
+	recordings(e) {
+		return _t("recordings", e ? { refresh: 1 } : {});
+	}
+	report(e, t) {
+		return _t("report", {
+			...e,
+			...t ? { again: 1 } : {}
+		});
+	}
+	ops(e, t, n, r) {
+		return _t("ops", {
+			...e,
+			process: t,
+			path: n,
+			direction: r ?? ""
+		});
+	}
+	timeline(e, t, n, r) {
+		return _t("timeline", {
+			...e,
+			begin: Math.floor(t),
+			end: Math.ceil(n),
+			columns: r
+		});
+	}
+	async find(e, t, n) {
+		return (await _t("find", {
+			...e,
+			text: t,
+			after: Math.floor(n)
+		})).found;
+	}
+	async traceViewer(e) {
+		try {
+			if (!(await (await fetch("../../plugins_listing")).json()).profile?.enabled) return null;
+			let t = e.run === "." ? e.name : `${e.run}/${e.name}`, n = new URLSearchParams({
+				run: t,
+				tag: "trace_viewer@"
+			});
+			return `${window.parent.location.pathname}?${n}#profile`;
+		} catch {
+			return null;
+		}
+	}
+};
+async function _t(e, t) {
+	let n = new URLSearchParams(Object.entries(t).map(([e, t]) => [e, String(t)])), r;
+	try {
+		r = await fetch(`./${e}?${n}`);
+	} catch {
+		throw new Z("TensorBoard does not answer.", "Is it still running? Then reload this page.");
+	}
+	let i;
+	try {
+		i = await r.json();
+	} catch {
+		throw new Z(`TensorBoard answered with status ${r.status} and no data.`, "Its log says more.");
+	}
+	let a = i.error;
+	if (r.ok && !a) return i;
+	throw new Z(a?.message ?? `TensorBoard answered with status ${r.status}.`, a?.hint ?? "");
+}
+var vt = class {
+	content;
+	embedded = !0;
+	constructor(e) {
+		this.content = e;
+	}
+	async recordings() {
+		let { session: e, window: t } = this.content.report;
+		return {
+			looking: !1,
+			recordings: [{
+				run: e.logdir,
+				name: e.name,
+				windows: t.windows ?? 1,
+				files: e.files.length,
+				bytes: e.files.reduce((e, t) => e + (t.bytes ?? 0), 0),
+				changed: 0
+			}],
+			looked_in: [],
+			unreadable: [],
+			lost: [],
+			truncated: !1
+		};
+	}
+	async report() {
+		return this.content.report;
+	}
+	async ops(e, t, n, r) {
+		return this.content.ops[`${t}|${r ?? ""}|${n}`] ?? {
+			ops: [],
+			more: 0,
+			more_self: 0
+		};
+	}
+	async timeline() {
+		if (!this.content.timeline) throw new Z("This file holds no timeline.", "");
+		return this.content.timeline;
+	}
+	async find(e, t, n) {
+		let { timeline: r } = this.content;
+		if (!r) return null;
+		let i = t.toLowerCase(), a = (e) => {
+			let t = r.labels[e];
+			return t ? t[1].toLowerCase().includes(i) || r.operations[t[0]][0].toLowerCase().includes(i) : !1;
+		}, o = null;
+		return r.lanes.forEach((e, t) => {
+			e.label.forEach((r, i) => {
+				if (!a(r)) return;
+				let s = e.start[i], c = s <= n;
+				o && (o.around === c ? o.start <= s : c) || (o = {
+					lane: t,
+					start: s,
+					end: s + e.duration[i],
+					around: c
+				});
+			});
+		}), o;
+	}
+	async traceViewer() {
+		return null;
+	}
+};
+function yt() {
+	let e = document.getElementById("rlscope-data")?.textContent;
+	return e ? new vt(JSON.parse(e)) : new gt();
+}
+// src/components/StackedBar.tsx
+function bt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
+	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${W[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
+	return /* @__PURE__ */ H("div", {
+		class: "stacked",
+		role: "img",
+		"aria-label": `${r}: ${o || "nothing"}`,
+		children: [e.map((e) => /* @__PURE__ */ H("span", {
+			style: {
+				width: s(e.value),
+				background: Be(e.key, n)
+			},
+			title: `${r}\n${W[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
+		}, e.key)), i && /* @__PURE__ */ H("i", {
+			class: "whisker",
+			style: {
+				left: s(i[0]),
+				width: s(i[1] - i[0])
+			},
+			title: `${G(i[0])} to ${G(i[1])}`
+		})]
+	});
+}
+function xt({ keys: e, dark: t }) {
+	return /* @__PURE__ */ H("ul", {
+		class: "legend",
+		children: e.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: Be(e, t) } }), W[e] ?? e] }, e))
+	});
+}
+// src/components/Details.tsx
+function St({ page: e, report: t, asked: n, node: r, unit: i }) {
+	let { corrected: a } = e.state, o = rt(r.rows, a);
+	return /* @__PURE__ */ H("aside", {
+		class: "details",
+		"aria-label": `Details of ${r.path}`,
+		children: [
+			/* @__PURE__ */ H("div", {
+				class: "heading",
+				children: [/* @__PURE__ */ H("h2", { children: r.path }), /* @__PURE__ */ H("button", {
+					type: "button",
+					class: "close",
+					"aria-label": "Close the details",
+					onClick: () => e.change({ operation: null }),
+					children: "×"
+				})]
+			}),
+			/* @__PURE__ */ H("p", {
+				class: "note",
+				children: [
+					[...new Set(r.rows.map((e) => e.kind))].join(", "),
+					" · ",
+					G(r.wall),
+					" of its own,",
+					" ",
+					q(r.wall, X(t.totals.wall, a)),
+					" of the window"
+				]
+			}),
+			r.wall > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(bt, {
+				segments: o,
+				scale: r.wall,
+				dark: e.dark,
+				label: r.path
+			}), /* @__PURE__ */ H(xt, {
+				keys: o.map((e) => e.key),
+				dark: e.dark
+			})] }),
+			/* @__PURE__ */ H(Ct, {
+				rows: r.rows,
+				corrected: a,
+				unit: i
+			}),
+			/* @__PURE__ */ H(Tt, {
+				rows: r.rows,
+				corrected: a
+			}),
+			/* @__PURE__ */ H(Et, {
+				page: e,
+				asked: n,
+				node: r
+			})
+		]
+	});
+}
+function Ct({ rows: e, corrected: t, unit: n }) {
+	return e.some((e) => e.direction) ? /* @__PURE__ */ H("table", {
+		class: "plain",
+		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
+				scope: "col",
+				children: "direction"
+			}),
+			/* @__PURE__ */ H("th", {
+				scope: "col",
+				class: "number",
+				children: ["device self ", n.name]
+			}),
+			/* @__PURE__ */ H("th", {
+				scope: "col",
+				class: "number",
+				children: "ops"
+			})
+		] }) }), /* @__PURE__ */ H("tbody", { children: e.map((e) => /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
+				scope: "row",
+				children: e.direction ?? "none"
+			}),
+			/* @__PURE__ */ H("td", {
+				class: "number",
+				children: /* @__PURE__ */ H(wt, {
+					figure: e.device.self,
+					corrected: t,
+					unit: n
+				})
+			}),
+			/* @__PURE__ */ H("td", {
+				class: "number",
+				children: J(e.device.ops)
+			})
+		] }, e.direction)) })]
+	}) : null;
+}
+function wt({ figure: e, corrected: t, unit: n }) {
+	let r = Y(e, t);
+	return /* @__PURE__ */ H("span", {
+		title: r.interval ? `${G(r.interval[0])} to ${G(r.interval[1])}` : void 0,
+		children: K(r.value, n)
+	});
+}
+function Tt({ rows: e, corrected: t }) {
+	let n = (n) => {
+		let r = /* @__PURE__ */ new Map();
+		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + X(a, t));
+		return [...r].filter(([, e]) => e > 0).sort((e, t) => t[1] - e[1]);
+	}, r = (e) => e.map(([e, t]) => `${W[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
+	return /* @__PURE__ */ H("dl", {
+		class: "categories",
+		children: [i.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "device" }), /* @__PURE__ */ H("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "host threads" }), /* @__PURE__ */ H("dd", { children: r(a) })] })]
+	});
+}
+function Et({ page: e, asked: t, node: n }) {
+	let [r, i] = R(null), a = n.rows.map((e) => e.direction);
+	if (z(() => {
+		let r = !1;
+		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(kt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
+			r = !0;
+		};
+	}, [
+		e.source,
+		t,
+		n.key
+	]), r === null) return /* @__PURE__ */ H("p", {
+		class: "note",
+		children: "Looking up its device ops…"
+	});
+	if (r instanceof Z) return /* @__PURE__ */ H("p", {
+		class: "note",
+		children: r.message
+	});
+	if (!r.ops.length) return /* @__PURE__ */ H("p", {
+		class: "note",
+		children: "No device ops of its own."
+	});
+	let o = r.ops.reduce((e, t) => e + t.self, r.more_self);
+	return /* @__PURE__ */ H(y, { children: [
+		/* @__PURE__ */ H("h3", { children: "Device ops, as recorded" }),
+		/* @__PURE__ */ H("table", {
+			class: "plain ops",
+			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					children: "op"
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: "self"
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: "share"
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: "runs"
+				})
+			] }) }), /* @__PURE__ */ H("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ H(Dt, {
+				op: e,
+				whole: o
+			}, t)) })]
+		}),
+		r.more > 0 && /* @__PURE__ */ H("p", {
+			class: "note",
+			children: [
+				r.more,
+				" more ops, ",
+				G(r.more_self)
+			]
+		})
+	] });
+}
+function Dt({ op: e, whole: t }) {
+	let n = e.source.findLast((e) => !/site-packages|dist-packages|lib\/python/.test(e.file)) ?? e.source.at(-1);
+	return /* @__PURE__ */ H("tr", { children: [
+		/* @__PURE__ */ H("td", { children: [
+			/* @__PURE__ */ H("code", { children: e.name }),
+			" ",
+			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ H("span", {
+				class: "faint",
+				children: e.opcode
+			}),
+			e.kernel && e.kernel !== e.name && /* @__PURE__ */ H("div", {
+				class: "faint",
+				children: e.kernel
+			}),
+			n && /* @__PURE__ */ H("div", {
+				class: "source",
+				title: e.source.map((e) => `${e.file}:${e.line} in ${e.function}`).join("\n"),
+				children: [
+					n.file.split("/").slice(-2).join("/"),
+					":",
+					n.line,
+					" ",
+					/* @__PURE__ */ H("span", {
+						class: "faint",
+						children: Ot(n.function)
+					})
+				]
+			}),
+			e.op_name && /* @__PURE__ */ H("div", {
+				class: "faint opname",
+				title: e.op_name,
+				children: e.op_name
+			})
+		] }),
+		/* @__PURE__ */ H("td", {
+			class: "number",
+			children: G(e.self)
+		}),
+		/* @__PURE__ */ H("td", {
+			class: "number",
+			children: q(e.self, t)
+		}),
+		/* @__PURE__ */ H("td", {
+			class: "number",
+			children: J(e.count)
+		})
+	] });
+}
+function Ot(e) {
+	return e.split(".").at(-1) ?? e;
+}
+function kt(e) {
+	return {
+		ops: e.flatMap((e) => e.ops).sort((e, t) => t.self - e.self).slice(0, 200),
+		more: e.reduce((e, t) => e + t.more, 0),
+		more_self: e.reduce((e, t) => e + t.more_self, 0)
+	};
+}
+// src/views/Operations.tsx
+var At = [
+	{
+		key: "wallTotal",
+		title: "wall total",
+		time: !0,
+		read: (e) => e.wallTotal,
+		help: "its part of the window, with all that is nested in it"
+	},
+	{
+		key: "wall",
+		title: "wall self",
+		time: !0,
+		read: (e) => e.wall,
+		help: "its own part of the window"
+	},
+	{
+		key: "deviceTotal",
+		title: "device total",
+		time: !0,
+		read: (e) => e.deviceTotal,
+		help: "device time summed over lines, with all that is nested in it"
+	},
+	{
+		key: "device",
+		title: "device self",
+		time: !0,
+		read: (e) => e.device,
+		help: "device time of its own ops, summed over lines"
+	},
+	{
+		key: "hostOnly",
+		title: "host only",
+		time: !0,
+		read: (e) => e.hostOnly,
+		help: "wall time in which the host worked and no device did"
+	},
+	{
+		key: "ops",
+		title: "ops",
+		optional: !0,
+		read: (e) => e.ops,
+		help: "device ops that ran"
+	},
+	{
+		key: "launches",
+		title: "launches",
+		optional: !0,
+		read: (e) => e.launches,
+		help: "kernels or graphs launched"
+	},
+	{
+		key: "dispatches",
+		title: "disp.",
+		optional: !0,
+		read: (e) => e.dispatches,
+		help: "program executions asked for"
+	},
+	{
+		key: "compiles",
+		title: "comp.",
+		optional: !0,
+		read: (e) => e.compiles,
+		help: "programs compiled"
+	},
+	{
+		key: "callbacks",
+		title: "calls",
+		optional: !0,
+		read: (e) => e.callbacks,
+		help: "host callbacks made from compiled code"
+	}
+], jt = {
+	wall: ["wall time", (e) => e.wallTotal],
+	device: ["device time", (e) => e.deviceTotal],
+	host: ["host only", (e) => e.hostOnlyTotal]
+};
+function Mt({ page: e, report: t, asked: n }) {
+	let { state: r, change: i, dark: a } = e, o = V(() => ct(t, r.corrected), [t, r.corrected]), s = V(() => ft(o), [o]), c = V(() => new He(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), p = s.find((e) => e.key === r.operation) ?? null, m = At.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), h = Nt(o, r.sort, r.filter, d), g = Ke(X(t.totals.wall, r.corrected)), _ = (e) => i({ operation: e.key === r.operation ? null : e.key });
+	return /* @__PURE__ */ H("div", {
+		class: "operations",
+		children: [/* @__PURE__ */ H("section", {
+			"aria-labelledby": "icicle-title",
+			children: [/* @__PURE__ */ H("div", {
+				class: "heading",
+				children: [
+					/* @__PURE__ */ H("h2", {
+						id: "icicle-title",
+						children: "Operations"
+					}),
+					/* @__PURE__ */ H("div", {
+						class: "switch",
+						role: "group",
+						"aria-label": "What the boxes show",
+						children: Object.entries(jt).map(([e, [t]]) => /* @__PURE__ */ H("button", {
+							type: "button",
+							"aria-pressed": l === e,
+							onClick: () => u(e),
+							children: t
+						}, e))
+					}),
+					/* @__PURE__ */ H("input", {
+						type: "search",
+						placeholder: "Filter by name",
+						"aria-label": "Filter operations by name",
+						value: r.filter,
+						onInput: (e) => i({ filter: e.currentTarget.value })
+					})
+				]
+			}), /* @__PURE__ */ H(et, {
+				roots: o,
+				read: jt[l][1],
+				colors: c,
+				dark: a,
+				chosen: r.operation,
+				onChoose: _
+			})]
+		}), /* @__PURE__ */ H("div", {
+			class: p ? "beside" : "",
+			children: [/* @__PURE__ */ H(Pt, {
+				report: t,
+				nodes: h,
+				columns: m,
+				unit: g,
+				page: e,
+				colors: c,
+				closed: d,
+				onToggle: (e, t) => {
+					let n = new Set(d);
+					t ? n.delete(e.key) : n.add(e.key), f(n);
+				},
+				onChoose: _
+			}), p && /* @__PURE__ */ H(St, {
+				page: e,
+				report: t,
+				asked: n,
+				node: p,
+				unit: g
+			})]
+		})]
+	});
+}
+function Nt(e, t, n, r) {
+	let i = t === "name" ? null : (At.find((e) => e.key === t) ?? At[0]).read, a = n.trim().toLowerCase(), o = (e) => At.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
+	return u([...e]);
+}
+function Pt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, closed: o, onToggle: s, onChoose: c }) {
+	let { state: l, change: u, dark: d } = i, f = X(e.totals.wall, l.corrected), p = e.processes.length > 1, m = B(null), h = t.some((e) => e.key === l.operation) ? l.operation : t[0]?.key, g = (e, t) => {
+		let n = {
+			ArrowDown: 1,
+			ArrowUp: -1
+		}[e.key];
+		if (n) {
+			let t = [...m.current.querySelectorAll("tr")];
+			t[t.indexOf(e.currentTarget) + n]?.focus();
+		} else if (e.key === "ArrowRight") s(t, !0);
+		else if (e.key === "ArrowLeft") s(t, !1);
+		else if ((e.key === "Enter" || e.key === " ") && e.target === e.currentTarget) c(t);
+		else return;
+		e.preventDefault();
+	}, _ = (e, t, n, r = "number") => /* @__PURE__ */ H("th", {
+		scope: "col",
+		class: r,
+		"aria-sort": l.sort === e ? e === "name" ? "ascending" : "descending" : "none",
+		children: /* @__PURE__ */ H("button", {
+			type: "button",
+			title: n,
+			onClick: () => u({ sort: e }),
+			children: t
+		})
+	});
+	return /* @__PURE__ */ H("div", {
+		class: "scroll",
+		children: [/* @__PURE__ */ H("table", {
+			class: "tree",
+			role: "treegrid",
+			"aria-label": "Operations",
+			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+				_("name", "operation", "sort by name", "name"),
+				n.map((e) => _(e.key, `${e.title}${e.time ? ` ${r.name}` : ""}`, e.help)),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					title: "device self time by direction of differentiation",
+					children: "forward / backward"
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					title: "why the device time was given to this operation",
+					children: "evidence"
+				})
+			] }) }), /* @__PURE__ */ H("tbody", {
+				ref: m,
+				children: t.map((t) => /* @__PURE__ */ H("tr", {
+					role: "row",
+					tabIndex: t.key === h ? 0 : -1,
+					"aria-level": t.depth + 1,
+					"aria-expanded": t.children.length ? !o.has(t.key) : void 0,
+					"aria-selected": t.key === l.operation,
+					"data-path": t.path,
+					onKeyDown: (e) => g(e, t),
+					onClick: () => c(t),
+					children: [
+						/* @__PURE__ */ H("th", {
+							scope: "row",
+							class: "name",
+							children: /* @__PURE__ */ H("div", {
+								style: { paddingLeft: `${t.depth * 16}px` },
+								title: t.path,
+								children: [
+									t.children.length ? /* @__PURE__ */ H("button", {
+										type: "button",
+										class: "twist",
+										tabIndex: -1,
+										"aria-label": o.has(t.key) ? "Open" : "Close",
+										onClick: (e) => {
+											e.stopPropagation(), s(t, o.has(t.key));
+										},
+										children: o.has(t.key) ? "▸" : "▾"
+									}) : /* @__PURE__ */ H("span", { class: "twist" }),
+									/* @__PURE__ */ H("i", {
+										class: "swatch",
+										style: { background: a.of(t.path, null, d) }
+									}),
+									/* @__PURE__ */ H("span", {
+										class: "text",
+										children: t.name
+									}),
+									p && t.depth === 0 && /* @__PURE__ */ H("span", {
+										class: "faint",
+										children: [" · ", mt(e, t.process)]
+									})
+								]
+							})
+						}),
+						n.map((e) => /* @__PURE__ */ H("td", {
+							class: "number",
+							"data-figure": e.key,
+							"data-value": e.read(t),
+							children: [e.key === "wallTotal" && /* @__PURE__ */ H("i", {
+								class: "fill",
+								style: { width: `${Math.min(100 * t.wallTotal / (f || 1), 100)}%` }
+							}), e.time ? K(e.read(t), r) : J(e.read(t))]
+						}, e.key)),
+						/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(It, { node: t }) }),
+						/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(Rt, { node: t }) })
+					]
+				}, t.key))
+			})]
+		}), !t.length && /* @__PURE__ */ H("p", {
+			class: "note",
+			children: [
+				"No operation has “",
+				l.filter,
+				"” in its name."
+			]
+		})]
+	});
+}
+var Ft = [
+	"forward",
+	"recompute",
+	"backward"
+];
+function It({ node: e }) {
+	let t = Ft.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
+	if (!n) return null;
+	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${q(t, n)}`).join(", ");
+	return /* @__PURE__ */ H("div", {
+		class: "mini directions",
+		role: "img",
+		"aria-label": r,
+		title: r,
+		children: t.map(([e, t]) => /* @__PURE__ */ H("span", {
+			class: e,
+			style: { width: `${100 * t / n}%` }
+		}, e))
+	});
+}
+var Lt = [
+	"mark",
+	"annotation",
+	"scope",
+	"function",
+	"split",
+	"inherited",
+	"host",
+	"none"
+];
+function Rt({ node: e }) {
+	let t = [...e.evidence.values()].reduce((e, t) => e + t, 0);
+	if (!t) return null;
+	let n = Lt.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
+	return /* @__PURE__ */ H("div", {
+		class: "evidence",
+		title: r,
+		children: [/* @__PURE__ */ H("div", {
+			class: "mini",
+			role: "img",
+			"aria-label": r,
+			children: n.map(([e, n]) => /* @__PURE__ */ H("span", {
+				class: `e-${e}`,
+				style: { width: `${100 * n / t}%` }
+			}, e))
+		}), /* @__PURE__ */ H("span", {
+			class: "faint",
+			children: i[0]
+		})]
+	});
+}
+// src/views/Overhead.tsx
+var zt = {
+	none: "Nothing was subtracted: these are the times as recorded.",
+	calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
+	anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted."
+};
+function Bt({ report: e }) {
+	let { overhead: t } = e, n = t.correction !== "none";
+	return /* @__PURE__ */ H("div", {
+		class: "overhead",
+		children: [
+			/* @__PURE__ */ H("section", {
+				"aria-labelledby": "overhead-title",
+				children: [
+					/* @__PURE__ */ H("h2", {
+						id: "overhead-title",
+						children: "What profiling cost"
+					}),
+					/* @__PURE__ */ H("p", { children: zt[t.correction] ?? t.correction }),
+					!n && /* @__PURE__ */ H("p", {
+						class: "note",
+						children: [t.reason ?? "This report holds no correction.", " Small ops are inflated most: compare shares with care."]
+					}),
+					n && /* @__PURE__ */ H("p", { children: [t.inflation !== null && /* @__PURE__ */ H(y, { children: [
+						"The recorded work took ",
+						/* @__PURE__ */ H("strong", { children: [t.inflation.toFixed(2), " ×"] }),
+						" as long as without profiling. "
+					] }), t.removed && /* @__PURE__ */ H(y, { children: [
+						"Removed: ",
+						/* @__PURE__ */ H("strong", { children: G(t.removed.ns) }),
+						t.removed.interval && /* @__PURE__ */ H(y, { children: [
+							" (",
+							G(t.removed.interval[0]),
+							" to ",
+							G(t.removed.interval[1]),
+							")"
+						] }),
+						"."
+					] })] })
+				]
+			}),
+			n && /* @__PURE__ */ H(Vt, {
+				title: "Constants of this machine",
+				values: t.constants
+			}),
+			t.anchors && /* @__PURE__ */ H(Vt, {
+				title: "Unprofiled steps",
+				values: t.anchors
+			}),
+			n && /* @__PURE__ */ H(Wt, { report: e })
+		]
+	});
+}
+function Vt({ title: e, values: t }) {
+	let n = Object.entries(t);
+	return n.length ? /* @__PURE__ */ H("section", { children: [/* @__PURE__ */ H("h3", { children: e }), /* @__PURE__ */ H("table", {
+		class: "plain narrow",
+		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
+				scope: "col",
+				children: "constant"
+			}),
+			/* @__PURE__ */ H("th", {
+				scope: "col",
+				class: "number",
+				children: "value"
+			}),
+			/* @__PURE__ */ H("th", {
+				scope: "col",
+				class: "number",
+				children: "interval"
+			})
+		] }) }), /* @__PURE__ */ H("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ H("tr", { children: [
+			/* @__PURE__ */ H("th", {
+				scope: "row",
+				children: e.replaceAll("_", " ")
+			}),
+			/* @__PURE__ */ H("td", {
+				class: "number",
+				children: Ut(Ht(t) ? t.value : t)
+			}),
+			/* @__PURE__ */ H("td", {
+				class: "number",
+				children: Ht(t) ? `${Ut(t.low)} to ${Ut(t.high)}` : "–"
+			})
+		] }, e)) })]
+	})] }) : null;
+}
+function Ht(e) {
+	return typeof e == "object" && !!e && "value" in e && "low" in e && "high" in e;
+}
+function Ut(e) {
+	return typeof e == "number" ? Number.isInteger(e) ? e.toLocaleString("en") : e.toPrecision(4) : typeof e == "string" ? e : JSON.stringify(e);
+}
+function Wt({ report: e }) {
+	let t = new Map(ft(ct(e, !1)).map((e) => [e.key, e])), n = ft(ct(e, !0)).map((e) => ({
+		node: e,
+		before: t.get(e.key)?.wall ?? 0,
+		after: e.wall
+	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = Ke(r);
+	return /* @__PURE__ */ H("section", { children: [
+		/* @__PURE__ */ H("h3", { children: "Removed from each operation" }),
+		/* @__PURE__ */ H("table", {
+			class: "plain",
+			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					children: "operation"
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: ["recorded ", i.name]
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: ["corrected ", i.name]
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: ["removed ", i.name]
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					class: "number",
+					children: "of it"
+				}),
+				/* @__PURE__ */ H("th", {
+					scope: "col",
+					children: /* @__PURE__ */ H("span", {
+						class: "hidden",
+						children: "bar"
+					})
+				})
+			] }) }), /* @__PURE__ */ H("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ H("tr", { children: [
+				/* @__PURE__ */ H("th", {
+					scope: "row",
+					children: e.path
+				}),
+				/* @__PURE__ */ H("td", {
+					class: "number",
+					children: K(t, i)
+				}),
+				/* @__PURE__ */ H("td", {
+					class: "number",
+					children: K(n, i)
+				}),
+				/* @__PURE__ */ H("td", {
+					class: "number",
+					children: K(t - n, i)
+				}),
+				/* @__PURE__ */ H("td", {
+					class: "number",
+					children: q(t - n, t)
+				}),
+				/* @__PURE__ */ H("td", {
+					class: "wide",
+					children: /* @__PURE__ */ H("div", {
+						class: "stacked",
+						"aria-hidden": "true",
+						children: [/* @__PURE__ */ H("span", {
+							class: "kept",
+							style: { width: `${100 * n / r}%` }
+						}), /* @__PURE__ */ H("span", {
+							class: "removed",
+							style: { width: `${100 * Math.max(t - n, 0) / r}%` }
+						})]
+					})
+				})
+			] }, e.key)) })]
+		}),
+		!n.length && /* @__PURE__ */ H("p", {
+			class: "note",
+			children: "Nothing."
+		})
+	] });
+}
+// src/views/Overview.tsx
+var Gt = 14;
+function Kt({ page: e, report: t }) {
+	let { corrected: n } = e.state;
+	return /* @__PURE__ */ H("div", {
+		class: "overview",
+		children: [
+			/* @__PURE__ */ H(qt, { report: t }),
+			/* @__PURE__ */ H(Jt, {
+				report: t,
+				corrected: n
+			}),
+			/* @__PURE__ */ H(Zt, {
+				page: e,
+				report: t
+			}),
+			/* @__PURE__ */ H(en, {
+				page: e,
+				findings: t.findings
+			}),
+			/* @__PURE__ */ H(nn, { report: t })
+		]
+	});
+}
+function qt({ report: e }) {
+	let { verdict: t, problems: n } = e.health;
+	return n.length ? /* @__PURE__ */ H("section", {
+		class: `health ${t}`,
+		"aria-label": "Health of the capture",
+		children: n.map((e) => /* @__PURE__ */ H("div", { children: [/* @__PURE__ */ H("strong", { children: [
+			t === "ok" ? "note" : t,
+			": ",
+			e.message
+		] }), /* @__PURE__ */ H("p", { children: [
+			e.hint,
+			" ",
+			/* @__PURE__ */ H("code", { children: e.code })
+		] })] }, e.code))
+	}) : null;
+}
+function Jt({ report: e, corrected: t }) {
+	let { totals: n, window: r, steps: i, overhead: a } = e, o = Y(n.wall, t), s = (e) => {
+		let r = Y(n[e], t);
+		return /* @__PURE__ */ H(Xt, {
+			title: Yt[e],
+			id: e,
+			main: q(r.value, o.value),
+			chosen: r
+		});
+	}, c = i.wall && Y(i.wall.median, t), l = a.removed;
+	return /* @__PURE__ */ H("section", {
+		class: "tiles",
+		"aria-label": "Headline figures",
+		children: [
+			/* @__PURE__ */ H(Xt, {
+				title: "window",
+				id: "wall",
+				main: G(o.value),
+				chosen: {
+					...o,
+					value: null
+				},
+				detail: c ? `${Xe(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
+			}),
+			s("device_busy"),
+			s("host_only"),
+			s("overlap"),
+			s("idle"),
+			/* @__PURE__ */ H(Xt, {
+				title: "inflation",
+				id: "inflation",
+				main: a.inflation === null ? "not measured" : `${a.inflation.toFixed(2)} ×`,
+				detail: a.inflation === null ? "figures are as recorded" : l && nt(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
+			})
+		]
+	});
+}
+var Yt = {
+	device_busy: "device busy",
+	host_only: "host-bound",
+	overlap: "device and host",
+	idle: "idle"
+};
+function Xt(e) {
+	let { title: t, id: n, main: r, chosen: i, detail: a } = e, o = i?.interval;
+	return /* @__PURE__ */ H("div", {
+		class: "tile",
+		"data-figure": n,
+		"data-ns": i?.value ?? void 0,
+		children: [
+			/* @__PURE__ */ H("span", {
+				class: "title",
+				children: t
+			}),
+			/* @__PURE__ */ H("span", {
+				class: "main",
+				children: r
+			}),
+			/* @__PURE__ */ H("span", {
+				class: "detail",
+				children: [a ?? (i && G(i.value)), o && /* @__PURE__ */ H(y, { children: [
+					" · ",
+					G(o[0]),
+					" to ",
+					G(o[1])
+				] })]
+			})
+		]
+	});
+}
+function Zt({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = pt(t, n, Gt).map((e) => ({
+		...e,
+		cells: rt(e.operations, n),
+		interval: ot(e.operations, n)
+	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Le(r.flatMap((e) => e.cells.map((e) => e.key)));
+	return /* @__PURE__ */ H("section", {
+		"aria-labelledby": "bars-title",
+		children: [
+			/* @__PURE__ */ H("h2", {
+				id: "bars-title",
+				children: "Where the window went"
+			}),
+			/* @__PURE__ */ H("p", {
+				class: "note",
+				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
+			}),
+			/* @__PURE__ */ H(xt, {
+				keys: o,
+				dark: e.dark
+			}),
+			/* @__PURE__ */ H("table", {
+				class: "bars",
+				children: [/* @__PURE__ */ H("thead", {
+					class: "hidden",
+					children: /* @__PURE__ */ H("tr", { children: [
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "operation"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "resources"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "time"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "share"
+						})
+					] })
+				}), /* @__PURE__ */ H("tbody", { children: r.map((t) => /* @__PURE__ */ H("tr", {
+					"data-path": t.path ?? void 0,
+					"data-ns": t.wall,
+					children: [
+						/* @__PURE__ */ H("th", {
+							scope: "row",
+							children: t.path === null ? t.label : /* @__PURE__ */ H("button", {
+								type: "button",
+								class: "link",
+								title: t.label,
+								onClick: () => e.change({
+									view: "operations",
+									operation: st(t.process, t.path)
+								}),
+								children: /* @__PURE__ */ H(Qt, { path: t.label })
+							})
+						}),
+						/* @__PURE__ */ H("td", {
+							class: "wide",
+							children: /* @__PURE__ */ H(bt, {
+								segments: t.cells,
+								scale: i,
+								dark: e.dark,
+								label: t.label,
+								interval: t.interval
+							})
+						}),
+						/* @__PURE__ */ H("td", {
+							class: "number",
+							children: G(t.wall)
+						}),
+						/* @__PURE__ */ H("td", {
+							class: "number",
+							children: q(t.wall, a)
+						})
+					]
+				}, `${t.process}|${t.label}`)) })]
+			})
+		]
+	});
+}
+function Qt({ path: e }) {
+	let t = Ze(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
+	return /* @__PURE__ */ H(y, { children: [n >= 0 && /* @__PURE__ */ H("span", {
+		class: "faint",
+		children: t.slice(0, n + 1)
+	}), t.slice(n + 1)] });
+}
+var $t = 5;
+function en({ page: e, findings: t }) {
+	return t.length ? /* @__PURE__ */ H("section", {
+		"aria-labelledby": "findings-title",
+		children: [
+			/* @__PURE__ */ H("h2", {
+				id: "findings-title",
+				children: "What to do next"
+			}),
+			/* @__PURE__ */ H("ol", {
+				class: "findings",
+				children: t.slice(0, $t).map((t, n) => /* @__PURE__ */ H("li", {
+					class: t.severity,
+					children: [/* @__PURE__ */ H("span", {
+						class: "badge",
+						children: t.severity
+					}), /* @__PURE__ */ H("div", { children: [
+						/* @__PURE__ */ H("strong", { children: t.message }),
+						t.hint && /* @__PURE__ */ H("p", { children: t.hint }),
+						/* @__PURE__ */ H("p", {
+							class: "facts",
+							children: [
+								/* @__PURE__ */ H("code", { children: t.code }),
+								t.gain_ns ? /* @__PURE__ */ H("span", { children: [
+									"at most ",
+									G(t.gain_ns),
+									" to gain"
+								] }) : null,
+								t.operation && /* @__PURE__ */ H("button", {
+									type: "button",
+									class: "link",
+									onClick: () => e.change({
+										view: "operations",
+										operation: st(0, t.operation)
+									}),
+									children: t.operation
+								}),
+								t.program && /* @__PURE__ */ H("span", { children: t.program }),
+								Object.entries(t.evidence ?? {}).map(([e, t]) => /* @__PURE__ */ H("span", { children: [
+									e.replace(/_ns$/, "").replaceAll("_", " "),
+									": ",
+									tn(e, t)
+								] }, e))
+							]
+						})
+					] })]
+				}, n))
+			}),
+			t.length > $t && /* @__PURE__ */ H("p", {
+				class: "note",
+				children: [t.length - $t, " more in the JSON report."]
+			})
+		]
+	}) : null;
+}
+function tn(e, t) {
+	return typeof t == "number" ? e.endsWith("_ns") ? G(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : typeof t == "string" ? t : JSON.stringify(t);
+}
+function nn({ report: e }) {
+	let { environment: t, session: n, counts: r, window: i } = e, a = (e) => r[e]?.toLocaleString("en") ?? "–";
+	return /* @__PURE__ */ H("p", {
+		class: "note about",
+		children: [
+			n.logdir,
+			" · ",
+			n.name,
+			(i.windows ?? 1) > 1 && ` · ${i.windows} windows`,
+			" · ",
+			"jax ",
+			t.jax ?? "unknown",
+			" on ",
+			t.platform ?? "an unknown platform",
+			" · ",
+			a("device_ops"),
+			" device ops, ",
+			a("dispatches"),
+			" dispatches, ",
+			a("compiles"),
+			" compiles"
+		]
+	});
+}
+// src/views/Programs.tsx
+function rn({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = (e) => X(e.device, n), i = (e) => X(e.compile, n), a = [...t.programs].sort((e, t) => r(t) + i(t) - r(e) - i(e)), o = Ke(Math.max(0, ...a.map((e) => Math.max(r(e), i(e))))), s = a.reduce((e, t) => e + r(t), 0), c = on(a.map((e) => e.function ?? e.name)), l = an(a, n);
+	return /* @__PURE__ */ H("section", {
+		"aria-labelledby": "programs-title",
+		children: [
+			/* @__PURE__ */ H("h2", {
+				id: "programs-title",
+				children: "Programs"
+			}),
+			/* @__PURE__ */ H("p", {
+				class: "note",
+				children: "A program is one compiled XLA module. It is compiled in the window when its row says so; a function with several programs was called with several shapes, types or static arguments."
+			}),
+			l.length > 0 && /* @__PURE__ */ H("div", {
+				class: "health degraded",
+				role: "note",
+				children: l.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ H("div", { children: /* @__PURE__ */ H("strong", { children: [
+					e,
+					" was compiled ",
+					t,
+					" times within the window: ",
+					G(n),
+					"."
+				] }) }, e))
+			}),
+			/* @__PURE__ */ H("div", {
+				class: "scroll",
+				children: /* @__PURE__ */ H("table", {
+					class: "plain programs",
+					children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "function"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "program"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: "compiles"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: ["compile ", o.name]
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: "dispatches"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: "runs"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: ["device ", o.name]
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: "share"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: "per run"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							class: "number",
+							children: "device ops"
+						}),
+						/* @__PURE__ */ H("th", {
+							scope: "col",
+							children: "HLO"
+						})
+					] }) }), /* @__PURE__ */ H("tbody", { children: a.map((e) => {
+						let t = e.function ?? e.name, n = l.some((e) => e.name === t), a = c.get(t) ?? 1;
+						return /* @__PURE__ */ H("tr", {
+							class: n ? "warn" : "",
+							"data-program": e.program_id,
+							children: [
+								/* @__PURE__ */ H("th", {
+									scope: "row",
+									children: [t, n ? /* @__PURE__ */ H("span", {
+										class: "badge",
+										children: "recompiled"
+									}) : a > 1 && /* @__PURE__ */ H("span", {
+										class: "faint",
+										children: [" · one of ", a]
+									})]
+								}),
+								/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H("span", {
+									class: "faint",
+									children: [
+										e.name,
+										" #",
+										e.program_id
+									]
+								}) }),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: J(e.compiles)
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: K(i(e), o)
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: J(e.dispatches)
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: J(e.runs)
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									"data-figure": "device",
+									"data-value": r(e),
+									children: K(r(e), o)
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: q(r(e), s)
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: e.runs ? G(r(e) / e.runs) : "–"
+								}),
+								/* @__PURE__ */ H("td", {
+									class: "number",
+									children: J(e.device_ops)
+								}),
+								/* @__PURE__ */ H("td", { children: e.hlo ? "yes" : "not recorded" })
+							]
+						}, `${e.program_id}|${e.name}`);
+					}) })]
+				})
+			}),
+			!a.length && /* @__PURE__ */ H("p", {
+				class: "note",
+				children: "No program ran within the window."
+			})
+		]
+	});
+}
+function an(e, t) {
+	let n = /* @__PURE__ */ new Map();
+	for (let r of e) {
+		let e = r.function ?? r.name, i = n.get(e) ?? {
+			name: e,
+			times: 0,
+			time: 0
+		};
+		i.times += r.compiles ?? 0, i.time += X(r.compile, t), n.set(e, i);
+	}
+	return [...n.values()].filter((e) => e.times > 1).sort((e, t) => t.time - e.time);
+}
+function on(e) {
+	let t = /* @__PURE__ */ new Map();
+	for (let n of e) t.set(n, (t.get(n) ?? 0) + 1);
+	return t;
+}
+var sn = {
+	host: 34,
+	device: 30
+};
+function cn(e, t) {
+	let n = 26 + (e.steps.length ? 20 : 0);
+	return {
+		tops: t.map((t) => {
+			let r = n;
+			return n += sn[e.lanes[t].side] + 6, r;
+		}),
+		height: n
+	};
+}
+function ln(e, t, n) {
+	let r = t.key[n];
+	if (t.side === "host") return Be(e.data.categories[r] ?? "", e.look.dark);
+	let [i, a] = e.data.operations[r];
+	return e.colors.of(i, a, e.look.dark);
+}
+function un(e, t, n, r) {
+	let { data: i, stretch: a, look: o } = r, s = t / (a.end - a.begin);
+	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", dn(e, t, n, a, o), mn(e, t, r, s);
+	let { tops: c } = cn(i, r.lanes);
+	r.lanes.forEach((n, i) => hn(e, t, r, n, c[i], s));
+}
+function dn(e, t, n, r, i) {
+	let a = r.end - r.begin, o = pn(a * 110 / t);
+	e.fillStyle = i.faint, e.strokeStyle = i.line, e.lineWidth = 1, e.beginPath();
+	for (let i = Math.ceil(r.begin / o) * o; i <= r.end; i += o) {
+		let s = Math.round((i - r.begin) / a * t) + .5;
+		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(fn(i, o), s + 4, 13);
+	}
+	e.stroke();
+}
+function fn(e, t) {
+	if (e === 0) return "0";
+	let [n, r] = e >= 1e9 ? [1e9, "s"] : e >= 1e6 ? [1e6, "ms"] : [1e3, "µs"], i = Math.max(0, Math.min(6, Math.ceil(-Math.log10(t / n) - 1e-9)));
+	return `${(e / n).toFixed(i)} ${r}`;
+}
+function pn(e) {
+	let t = 10 ** Math.floor(Math.log10(Math.max(e, .001)));
+	return [
+		1,
+		2,
+		5,
+		10
+	].map((e) => e * t).find((t) => t >= e * .999);
+}
+function mn(e, t, n, r) {
+	let { data: i, stretch: a, look: o } = n;
+	for (let [n, s, c] of i.steps) {
+		let i = (s - a.begin) * r, l = c * r;
+		i > t || i + l < 0 || (e.fillStyle = n % 2 ? o.line : o.panel, e.fillRect(i, 26, Math.max(l - 1, 1), 16), l > 46 && (e.fillStyle = o.text, e.fillText(`step ${n}`, Math.max(i, 0) + 5, 34)));
+	}
+}
+function hn(e, t, n, r, i, a) {
+	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = sn[d.side], p = _n(d, s.begin);
+	e.save(), e.beginPath(), e.rect(0, i, t, f), e.clip();
+	for (let r = p; r < d.start.length; r++) {
+		let o = (d.start[r] - s.begin) * a;
+		if (o > t) {
+			if (d.count[r] === 1) break;
+			continue;
+		}
+		let l = Math.max(d.duration[r] * a, .6);
+		if (o + l < 0) continue;
+		let u = d.count[r] > 1 ? Math.max(f * d.cover[r], 3) : f;
+		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = ln(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = Ue(ln(n, d, r)), gn(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
+	}
+	if (e.restore(), l && l.lane === r) {
+		let t = (d.start[l.place] - s.begin) * a;
+		e.strokeStyle = u.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(d.duration[l.place] * a, 2) + 2, f + 2);
+	}
+}
+function gn(e, t, n, r, i, a, o) {
+	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d;
+	for (; f && e.measureText(f).width > o;) f = f.slice(0, -1);
+	f.length < d.length && (f = f.length > 3 ? `${f.slice(0, -1)}…` : ""), f && e.fillText(f, i, a);
+}
+function _n(e, t) {
+	if (e.count.length && e.count[0] > 1) return 0;
+	let [n, r] = [0, e.start.length];
+	for (; n < r;) {
+		let i = n + r >> 1;
+		e.start[i] + e.duration[i] < t ? n = i + 1 : r = i;
+	}
+	return n;
+}
+function vn(e, t, n, r, i) {
+	let { tops: a } = cn(e, t), o = a.findIndex((n, i) => r >= n && r <= n + sn[e.lanes[t[i]].side]);
+	if (o < 0) return null;
+	let s = t[o], c = e.lanes[s];
+	for (let e = c.start.length - 1; e >= 0; e--) {
+		let t = c.start[e];
+		if (n >= t - i && n <= t + c.duration[e] + i) return {
+			lane: s,
+			place: e
+		};
+	}
+	return null;
+}
+function yn(e, t, n) {
+	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${G(a)}, from ${G(i)} on`;
+	if (t.count[n] > 1) {
+		let i = t.side === "host" ? r : e.operations[t.key[n]]?.[0] ?? "";
+		return [`${t.count[n].toLocaleString("en")} pieces, mostly ${i}`, `${Math.round(100 * t.cover[n])} % of ${o}. Zoom in to see each.`];
+	}
+	let [s, c] = e.labels[t.label[n]] ?? [-1, ""], [l, u] = e.operations[s] ?? ["", null];
+	return [
+		`${l}${u ? ` (${u})` : ""}`,
+		...c ? [c] : [],
+		t.side === "host" ? `${r}, ${o}` : o
+	];
+}
+// src/timeline/stretch.ts
+var bn = 100;
+function xn(e, t) {
+	let n = Math.min(Math.max(e.end - e.begin, Math.min(bn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
+	return {
+		begin: r,
+		end: r + n
+	};
+}
+function Q(e, t, n) {
+	let r = e.end - e.begin, i = e.begin + n * r;
+	return {
+		begin: i - n * r * t,
+		end: i + (1 - n) * r * t
+	};
+}
+function Sn(e, t) {
+	let n = t * (e.end - e.begin);
+	return {
+		begin: e.begin + n,
+		end: e.end + n
+	};
+}
+// src/views/Timeline.tsx
+var Cn = 90, wn = 2400, Tn = 150;
+function En({ page: e, report: t, asked: n }) {
+	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), p = B(null), m = s && !(s instanceof Z) ? s.wall : t.window.wall_ns, h = V(() => xn({
+		begin: i.begin ?? 0,
+		end: i.end ?? m
+	}, m), [
+		i.begin,
+		i.end,
+		m
+	]), g = V(() => new He(ct(t, !1).map((e) => e.path)), [t]), _ = Se((e) => {
+		let { begin: t, end: n } = xn(e, m), r = t <= 0 && n >= m;
+		a({
+			begin: r ? null : t,
+			end: r ? null : n
+		});
+	}, [a, m]);
+	xe(() => {
+		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Tn, 0)));
+		return p.current && e.observe(p.current), () => e.disconnect();
+	}, []), z(() => {
+		if (!l) return;
+		let e = !1, t = () => r.timeline(n, h.begin, h.end, Math.min(l, wn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), i = window.setTimeout(() => void t(), s ? Cn : 0);
+		return () => {
+			e = !0, window.clearTimeout(i);
+		};
+	}, [
+		r,
+		n,
+		h.begin,
+		h.end,
+		l
+	]);
+	let v = async () => {
+		if (!d.trim()) return;
+		let e = await r.find(n, d.trim(), (h.begin + h.end) / 2);
+		if (!e) return;
+		let t = Math.min(h.end - h.begin, Math.max((e.end - e.start) * 20, m / 1e5)), i = (e.start + e.end) / 2;
+		_({
+			begin: i - t / 2,
+			end: i + t / 2
+		});
+	};
+	return /* @__PURE__ */ H("section", {
+		class: "timeline",
+		"aria-labelledby": "timeline-title",
+		children: [
+			/* @__PURE__ */ H("div", {
+				class: "heading",
+				children: [
+					/* @__PURE__ */ H("h2", {
+						id: "timeline-title",
+						children: "Timeline"
+					}),
+					/* @__PURE__ */ H("div", {
+						class: "switch",
+						role: "group",
+						"aria-label": "Zoom",
+						children: [
+							/* @__PURE__ */ H("button", {
+								type: "button",
+								onClick: () => _(Q(h, .5, .5)),
+								children: "Zoom in"
+							}),
+							/* @__PURE__ */ H("button", {
+								type: "button",
+								onClick: () => _(Q(h, 2, .5)),
+								children: "Zoom out"
+							}),
+							/* @__PURE__ */ H("button", {
+								type: "button",
+								onClick: () => _({
+									begin: 0,
+									end: m
+								}),
+								children: "All"
+							})
+						]
+					}),
+					/* @__PURE__ */ H("form", {
+						class: "search",
+						role: "search",
+						onSubmit: (e) => {
+							e.preventDefault(), v();
+						},
+						children: [/* @__PURE__ */ H("input", {
+							type: "search",
+							placeholder: "Find an operation or op",
+							"aria-label": "Find an operation or op",
+							value: d,
+							onInput: (e) => f(e.currentTarget.value)
+						}), /* @__PURE__ */ H("button", {
+							type: "submit",
+							class: "action",
+							children: "Next"
+						})]
+					}),
+					/* @__PURE__ */ H("span", {
+						class: "faint range",
+						children: [
+							G(h.begin),
+							" – ",
+							G(h.end),
+							" of ",
+							G(m)
+						]
+					})
+				]
+			}),
+			(t.window.windows ?? 1) > 1 && /* @__PURE__ */ H("p", {
+				class: "note",
+				children: [
+					"This is the first of ",
+					t.window.windows,
+					" windows; choose a window above to see another."
+				]
+			}),
+			r.embedded && /* @__PURE__ */ H("p", {
+				class: "note",
+				children: "This file holds the timeline at one level of detail; TensorBoard's tab shows every op."
+			}),
+			/* @__PURE__ */ H("div", {
+				ref: p,
+				class: "holder",
+				children: [
+					s instanceof Z && /* @__PURE__ */ H(U, {
+						title: s.message,
+						kind: "bad",
+						hint: s.hint
+					}),
+					s === null && /* @__PURE__ */ H("p", {
+						class: "note",
+						children: "Opening the timeline…"
+					}),
+					s && !(s instanceof Z) && l > 0 && /* @__PURE__ */ H(Dn, {
+						data: s,
+						colors: g,
+						width: l,
+						stretch: h,
+						dark: o,
+						search: d.trim().toLowerCase(),
+						onShow: _
+					})
+				]
+			})
+		]
+	});
+}
+function Dn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
+	let s = B(null), [c, l] = R(null), u = B(null), d = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), { tops: f, height: p } = V(() => cn(e, d), [e, d]), m = V(() => On(d.map((t) => e.lanes[t])), [e, d]), h = V(() => a ? jn(e, a) : null, [e, a]);
+	xe(() => {
+		let a = s.current, o = requestAnimationFrame(() => {
+			let o = window.devicePixelRatio || 1;
+			(a.width !== n * o || a.height !== p * o) && (a.width = n * o, a.height = p * o);
+			let s = a.getContext("2d");
+			s.setTransform(o, 0, 0, o, 0, 0), un(s, n, p, {
+				data: e,
+				lanes: d,
+				stretch: r,
+				colors: t,
+				look: Mn(i),
+				matches: h,
+				cursor: c
+			});
+		});
+		return () => cancelAnimationFrame(o);
+	}, [
+		e,
+		d,
+		n,
+		p,
+		r,
+		i,
+		t,
+		h,
+		c
+	]);
+	let g = B({
+		stretch: r,
+		onShow: o
+	});
+	g.current = {
+		stretch: r,
+		onShow: o
+	}, z(() => {
+		let e = s.current, t = (t) => {
+			let { stretch: n, onShow: r } = g.current;
+			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
+			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(Sn(n, (t.deltaX || t.deltaY) / e.clientWidth));
+			else return;
+			t.preventDefault();
+		};
+		return e.addEventListener("wheel", t, { passive: !1 }), () => e.removeEventListener("wheel", t);
+	}, []);
+	let _ = (t) => {
+		if (u.current) {
+			let e = (u.current.x - t.offsetX) / n;
+			o(Sn(u.current.stretch, e));
+			return;
+		}
+		let i = (r.end - r.begin) / n, a = vn(e, d, r.begin + t.offsetX * i, t.offsetY, i);
+		l(a && {
+			...a,
+			x: t.offsetX,
+			y: t.offsetY
+		});
+	}, v = (t) => {
+		let n = {
+			ArrowLeft: () => Sn(r, -.2),
+			ArrowRight: () => Sn(r, .2),
+			"+": () => Q(r, .5, .5),
+			"=": () => Q(r, .5, .5),
+			ArrowUp: () => Q(r, .5, .5),
+			"-": () => Q(r, 2, .5),
+			ArrowDown: () => Q(r, 2, .5),
+			0: () => ({
+				begin: 0,
+				end: e.wall
+			}),
+			Home: () => ({
+				begin: 0,
+				end: e.wall
+			})
+		}[t.key];
+		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
+	}, b = e.lanes.flatMap((e) => e.side === "host" ? e.key : []), x = An(e, d);
+	return /* @__PURE__ */ H(y, { children: [
+		/* @__PURE__ */ H("div", {
+			class: "canvas",
+			style: { height: `${p}px` },
+			children: [
+				/* @__PURE__ */ H("canvas", {
+					ref: s,
+					tabIndex: 0,
+					role: "img",
+					style: {
+						width: `${n}px`,
+						height: `${p}px`
+					},
+					"aria-label": "Timeline. Left and right move, plus and minus zoom, 0 shows all.",
+					onPointerDown: (e) => {
+						u.current = {
+							x: e.offsetX,
+							stretch: r
+						}, e.currentTarget.setPointerCapture(e.pointerId);
+					},
+					onPointerUp: () => u.current = null,
+					onPointerMove: _,
+					onPointerLeave: () => !u.current && l(null),
+					onKeyDown: v,
+					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
+				}),
+				d.map((t, n) => /* @__PURE__ */ H("span", {
+					class: "lane",
+					title: e.lanes[t].name,
+					style: {
+						top: `${f[n]}px`,
+						lineHeight: `${sn[e.lanes[t].side]}px`
+					},
+					children: m[n]
+				}, t)),
+				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ H("div", {
+					class: "tip",
+					style: {
+						left: `${Tn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
+						top: `${c.y + 16}px`
+					},
+					children: [yn(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ H("div", {
+						class: t ? "" : "strong",
+						children: e
+					}, t)), /* @__PURE__ */ H("div", {
+						class: "faint",
+						children: e.lanes[c.lane].name
+					})]
+				})
+			]
+		}),
+		/* @__PURE__ */ H("div", {
+			class: "legends",
+			children: [
+				/* @__PURE__ */ H("span", {
+					class: "faint",
+					children: "threads"
+				}),
+				/* @__PURE__ */ H(xt, {
+					keys: Le(b.map((t) => e.categories[t] ?? "")),
+					dark: i
+				}),
+				/* @__PURE__ */ H("span", {
+					class: "faint",
+					children: "devices"
+				}),
+				/* @__PURE__ */ H("ul", {
+					class: "legend",
+					children: x.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: t.of(e, null, i) } }), Ze(e, 40)] }, e))
+				})
+			]
+		}),
+		/* @__PURE__ */ H("p", {
+			class: "note",
+			children: "Drag to move, Ctrl with the wheel or a double click to zoom."
+		})
+	] });
+}
+function On(e) {
+	let t = /* @__PURE__ */ new Map();
+	return e.map((e) => {
+		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
+		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
+	});
+}
+var kn = 12;
+function An(e, t) {
+	let n = /* @__PURE__ */ new Set();
+	for (let r of t) {
+		let t = e.lanes[r];
+		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
+	}
+	return [...n].slice(0, kn);
+}
+function jn(e, t) {
+	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
+	return (r, i) => {
+		let a = e.labels[r.label[i]];
+		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
+	};
+}
+function Mn(e) {
+	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
+	return {
+		dark: e,
+		text: n("--text"),
+		faint: n("--faint"),
+		line: n("--line"),
+		panel: n("--panel"),
+		accent: n("--accent")
+	};
+}
+// src/state.ts
+var Nn = [
+	"overview",
+	"operations",
+	"timeline",
+	"programs",
+	"overhead"
+], Pn = [
+	"auto",
+	"operation",
+	"scope",
+	"function"
+], $ = {
+	run: null,
+	name: null,
+	view: "overview",
+	group: "auto",
+	corrected: !0,
+	operation: null,
+	sort: "wallTotal",
+	filter: "",
+	begin: null,
+	end: null
+}, Fn = "rlscope", In = `p.${Fn}.`;
+function Ln(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(In + e), r = (e) => {
+		let t = n(e), r = t === null ? NaN : Number(t);
+		return Number.isFinite(r) ? r : null;
+	}, i = n("view"), a = n("group");
+	return {
+		run: n("run"),
+		name: n("name"),
+		view: i && Nn.includes(i) ? i : $.view,
+		group: a && Pn.includes(a) ? a : $.group,
+		corrected: n("figures") !== "raw",
+		operation: n("operation"),
+		sort: n("sort") ?? $.sort,
+		filter: n("filter") ?? "",
+		begin: r("begin"),
+		end: r("end")
+	};
+}
+function Rn(e) {
+	let t = [], n = (e, n, r = null) => {
+		n !== null && n !== r && t.push([In + e, String(n)]);
+	};
+	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
+}
+function zn() {
+	try {
+		if (window.parent !== window && window.parent.location.href) return window.parent;
+	} catch {}
+	return window;
+}
+function Bn() {
+	return Ln(zn().location.hash);
+}
+function Vn(e) {
+	let t = zn(), n = Rn(e), r = t !== window;
+	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
+	let i = r ? `#${Fn}${n && `&${n}`}` : n && `#${n}`;
+	if (t.location.hash !== i) try {
+		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
+	} catch {}
+}
+// src/components/Toolbar.tsx
+var Hn = {
+	overview: "Overview",
+	operations: "Operations",
+	timeline: "Timeline",
+	programs: "Programs",
+	overhead: "Overhead"
+}, Un = {
+	auto: "best known",
+	operation: "operation",
+	scope: "named scope",
+	function: "function"
+};
+function Wn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+	let { state: a, change: o, source: s } = e, c = r !== null && nt(r), l = c && a.corrected;
+	return /* @__PURE__ */ H("header", {
+		class: "toolbar",
+		children: [/* @__PURE__ */ H("nav", {
+			"aria-label": "Views",
+			children: Nn.map((e) => /* @__PURE__ */ H("button", {
+				type: "button",
+				"aria-current": e === a.view ? "page" : void 0,
+				onClick: () => o({ view: e }),
+				children: Hn[e]
+			}, e))
+		}), /* @__PURE__ */ H("div", {
+			class: "choices",
+			children: [
+				/* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ H("span", {
+					class: "fixed",
+					children: t.name
+				}) : /* @__PURE__ */ H("select", {
+					value: `${t.run}\n${t.name}`,
+					onChange: (e) => {
+						let [t, n] = e.currentTarget.value.split("\n");
+						o({
+							run: t,
+							name: n,
+							operation: null,
+							begin: null,
+							end: null
+						});
+					},
+					children: n.recordings.map((e) => /* @__PURE__ */ H("option", {
+						value: `${e.run}\n${e.name}`,
+						children: Gn(e)
+					}, `${e.run}|${e.name}`))
+				})] }),
+				!s.embedded && /* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Names from" }), /* @__PURE__ */ H("select", {
+					value: a.group,
+					onChange: (e) => o({
+						group: e.currentTarget.value,
+						operation: null
+					}),
+					children: Pn.map((e) => /* @__PURE__ */ H("option", {
+						value: e,
+						children: Un[e]
+					}, e))
+				})] }),
+				/* @__PURE__ */ H("div", {
+					class: "switch",
+					role: "group",
+					"aria-label": "Figures",
+					title: c ? "What profiling itself cost is subtracted, or not" : "This report has no corrected figures",
+					children: [/* @__PURE__ */ H("button", {
+						type: "button",
+						"aria-pressed": !l,
+						onClick: () => o({ corrected: !1 }),
+						children: "Raw"
+					}), /* @__PURE__ */ H("button", {
+						type: "button",
+						"aria-pressed": l,
+						disabled: !c,
+						onClick: () => o({ corrected: !0 }),
+						children: "Corrected"
+					})]
+				}),
+				i && /* @__PURE__ */ H("a", {
+					class: "action",
+					href: i,
+					target: "_top",
+					children: "Trace viewer"
+				})
+			]
+		})]
+	});
+}
+function Gn(e) {
+	let t = e.run === "." ? "" : `${e.run} · `, n = e.windows > 1 ? `${e.windows} windows, ` : "";
+	return `${t}${e.name} (${n}${qe(e.bytes)})`;
+}
+// src/useReport.ts
+var Kn = 300;
+function qn(e, t, n) {
+	let [r, i] = R(null), [a, o] = R(0);
+	return z(() => {
+		let [n, r] = [!1, 0], o = async (a) => {
+			try {
+				let s = await e.report(t, a);
+				if (n) return;
+				i(s), ht(s) && (r = window.setTimeout(() => void o(!1), Kn));
+			} catch (e) {
+				n || i(e instanceof Z ? e : new Z(String(e), ""));
+			}
+		};
+		return o(a > 0), () => {
+			n = !0, window.clearTimeout(r);
+		};
+	}, [
+		e,
+		t,
+		n,
+		a
+	]), [r, Se(() => o((e) => e + 1), [])];
+}
+// src/theme.ts
+function Jn() {
+	try {
+		return window.parent === window ? null : window.parent.document.body;
+	} catch {
+		return null;
+	}
+}
+var Yn = () => window.matchMedia("(prefers-color-scheme: dark)");
+function Xn() {
+	let e = Jn();
+	return e ? e.classList.contains("dark-mode") : Yn().matches;
+}
+function Zn() {
+	let [e, t] = R(Xn);
+	return z(() => {
+		let e = () => t(Xn()), n = Jn(), r = new MutationObserver(e);
+		return n && r.observe(n, {
+			attributes: !0,
+			attributeFilter: ["class"]
+		}), Yn().addEventListener("change", e), () => {
+			r.disconnect(), Yn().removeEventListener("change", e);
+		};
+	}, []), z(() => {
+		document.documentElement.classList.toggle("dark", e);
+	}, [e]), e;
+}
+// src/App.tsx
+function Qn({ source: e }) {
+	let t = Zn(), [n, r] = R(Bn), [i, a] = R(null), o = Se((e) => r((t) => ({
+		...t,
+		...e
+	})), []);
+	z(() => Vn(n), [n]), z(() => {
+		let e = () => r(Bn());
+		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
+	}, []);
+	let s = $n(e, a), c = i && !(i instanceof Z) ? i.recordings : [], l = c.find((e) => e.run === n.run && e.name === n.name) ?? c[0] ?? null, u = {
+		source: e,
+		state: n,
+		dark: t,
+		change: o
+	};
+	return i === null ? /* @__PURE__ */ H("main", {
+		class: "page",
+		children: /* @__PURE__ */ H(U, { title: "Looking for recordings…" })
+	}) : i instanceof Z ? /* @__PURE__ */ H("main", {
+		class: "page",
+		children: /* @__PURE__ */ H(U, {
+			title: i.message,
+			kind: "bad",
+			hint: i.hint,
+			action: "Try again",
+			onAction: s
+		})
+	}) : l ? /* @__PURE__ */ H(tr, {
+		page: u,
+		chosen: l,
+		listing: i
+	}, `${l.run}|${l.name}`) : /* @__PURE__ */ H("main", {
+		class: "page",
+		children: /* @__PURE__ */ H(Ie, {
+			listing: i,
+			onRefresh: s
+		})
+	});
+}
+function $n(e, t) {
+	let n = B(0), r = Se(async (i) => {
+		window.clearTimeout(n.current);
+		try {
+			let a = await e.recordings(i);
+			a.looking && (n.current = window.setTimeout(() => void r(!1), 500)), (!a.looking || a.recordings.length) && t(a);
+		} catch (e) {
+			t(e instanceof Z ? e : new Z(String(e), ""));
+		}
+	}, [e, t]);
+	return z(() => {
+		r(!1);
+		let e = er();
+		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
+	}, [r]), Se(() => void r(!0), [r]);
+}
+function er() {
+	try {
+		return window.frameElement;
+	} catch {
+		return null;
+	}
+}
+function tr({ page: e, chosen: t, listing: n }) {
+	let { source: r, state: i } = e, a = V(() => ({
+		run: t.run,
+		name: t.name,
+		group: i.group
+	}), [
+		t.run,
+		t.name,
+		i.group
+	]), [o, s] = qn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
+	z(() => {
+		r.traceViewer(a).then(l);
+	}, [r, a]);
+	let u = o && !(o instanceof Z) && !ht(o) ? o : null, d = i.corrected && u !== null && nt(u), f = {
+		...e,
+		state: {
+			...i,
+			corrected: d
+		}
+	};
+	return /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(Wn, {
+		page: e,
+		chosen: t,
+		listing: n,
+		report: u,
+		viewer: c
+	}), /* @__PURE__ */ H("main", {
+		class: "page",
+		id: "view",
+		children: [
+			o === null && /* @__PURE__ */ H(U, { title: "Opening the recording…" }),
+			o instanceof Z && /* @__PURE__ */ H(U, {
+				title: "This recording cannot be shown",
+				kind: "bad",
+				hint: o.hint,
+				action: "Try again",
+				onAction: s,
+				children: /* @__PURE__ */ H("p", { children: o.message })
+			}),
+			o && !(o instanceof Z) && ht(o) && /* @__PURE__ */ H(Ne, { progress: o }),
+			u && i.view === "overview" && /* @__PURE__ */ H(Kt, {
+				page: f,
+				report: u
+			}),
+			u && i.view === "operations" && /* @__PURE__ */ H(Mt, {
+				page: f,
+				report: u,
+				asked: a
+			}),
+			u && i.view === "timeline" && /* @__PURE__ */ H(En, {
+				page: f,
+				report: u,
+				asked: a
+			}),
+			u && i.view === "programs" && /* @__PURE__ */ H(rn, {
+				page: f,
+				report: u
+			}),
+			u && i.view === "overhead" && /* @__PURE__ */ H(Bt, { report: u })
+		]
+	})] });
+}
+// src/style.css?inline
+var nr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:340px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+// src/main.tsx
+function rr() {
+	let e = document.createElement("style");
+	e.textContent = nr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	let t = document.createElement("div");
+	t.id = "rlscope", document.body.append(t), P(/* @__PURE__ */ H(Qn, { source: yt() }), t);
+}
+document.getElementById("rlscope-data") && rr();
+export { rr as render };

@@ -1,0 +1,119 @@
+"""The page that `rlscope-jax report --html` writes, opened from the disk."""
+
+import pytest
+
+from browser.board import HOSTILE, write_hostile
+from rlscope_jax import load
+from rlscope_jax.reporters.html import to_page
+
+VIEWS = ("Operations", "Timeline", "Programs", "Overhead", "Overview")
+
+
+@pytest.fixture
+def opened(watched, tmp_path):
+    """A page of hostile names, written and opened."""
+    write_hostile(tmp_path / "run")
+    path = tmp_path / "report.html"
+    path.write_text(to_page(load(tmp_path / "run")), "utf-8")
+    watched.page.goto(path.as_uri())
+    watched.page.locator(".tile").first.wait_for()
+    return watched.page
+
+
+def test_every_view_works_from_a_file_and_names_stay_text(opened):
+    for view in VIEWS:
+        opened.get_by_role("button", name=view, exact=True).click()
+        opened.locator("h2").first.wait_for()
+        assert opened.evaluate("() => window.hacked") is None
+        assert opened.evaluate("() => document.querySelectorAll('#rlscope img, #rlscope script').length") == 0
+    assert opened.evaluate("() => performance.getEntriesByType('resource').length") == 0
+
+
+def test_its_state_is_in_its_address(opened):
+    opened.get_by_role("button", name="Operations", exact=True).click()
+    opened.locator(".tree tbody tr").first.click()
+    opened.locator(".details").wait_for()
+    address = opened.url
+    opened.goto("about:blank")
+    opened.goto(address)
+    opened.locator(".details").wait_for()
+
+
+@pytest.fixture
+def corrected(watched, tmp_path):
+    """A page whose figures have corrections: half of what was recorded, give or take a tenth."""
+    write_hostile(tmp_path / "run")
+    report = load(tmp_path / "run")
+    plain = report.to_dict()
+
+    def halved(value):
+        if isinstance(value, list):
+            return [halved(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        if set(value) == {"raw", "corrected", "interval"} and value["raw"] is not None:
+            half = value["raw"] // 2
+            return {**value, "corrected": half, "interval": [half * 9 // 10, half * 11 // 10]}
+        return {key: halved(each) for key, each in value.items()}
+
+    data = halved(plain)
+    data["overhead"] = {
+        "correction": "calibrated",
+        "inflation": 2.0,
+        "removed": {"ns": 1_000_000, "interval": [900_000, 1_100_000]},
+        "constants": {"tail_ratio": {"value": 1.9, "low": 1.6, "high": 2.2}, "op_floor": 120.0},
+        "anchors": None,
+    }
+    data["findings"] = [
+        {
+            "code": "recompiles",
+            "severity": "high",
+            "operation": "update",
+            "message": f"f was compiled 8 times {HOSTILE[0]}",
+            "hint": "Pad the batch to one shape.",
+            "evidence": {"compiles": 8, "compile_ns": 52_000_000},
+            "gain_ns": 52_000_000,
+        }
+    ]
+    report.to_dict = lambda: data
+    path = tmp_path / "report.html"
+    path.write_text(to_page(report), "utf-8")
+    watched.page.goto(path.as_uri())
+    watched.page.locator(".tile").first.wait_for()
+    return watched.page, data
+
+
+def test_raw_and_corrected_figures_change_places(corrected):
+    page, data = corrected
+    idle = page.locator("[data-figure=idle]")
+    assert int(idle.get_attribute("data-ns")) == data["totals"]["idle"]["corrected"]
+    assert page.locator(".whisker").count() > 0
+    page.get_by_role("button", name="Raw", exact=True).click()
+    assert int(idle.get_attribute("data-ns")) == data["totals"]["idle"]["raw"]
+    assert page.locator(".whisker").count() == 0
+    assert "figures=raw" in page.url
+
+
+def test_findings_say_what_to_do_and_by_what_evidence(corrected):
+    page, _ = corrected
+    (finding,) = page.locator(".findings li").all()
+    words = finding.inner_text()
+    for expected in (
+        HOSTILE[0],
+        "Pad the batch",
+        "compiles: 8",
+        "compile: 52.0 ms",
+        "at most 52.0 ms to gain",
+    ):
+        assert expected in words
+    assert page.evaluate("() => window.hacked") is None
+
+
+def test_overhead_says_what_was_removed_where(corrected):
+    page, data = corrected
+    page.get_by_role("button", name="Overhead", exact=True).click()
+    words = page.locator(".overhead").inner_text()
+    for expected in ("2.00 ×", "1.00 ms", "900 µs to 1.10 ms", "tail ratio", "1.600 to 2.200", "op floor"):
+        assert expected in words
+    rows = page.locator(".overhead tbody tr th").all_inner_texts()
+    assert {row["path"] for row in data["operations"] if row["wall"]["device_only"]["raw"]} <= set(rows)

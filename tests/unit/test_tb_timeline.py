@@ -1,0 +1,128 @@
+"""The timeline's views: what they show sums to what happened, at every level of detail."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rlscope_jax import load
+from rlscope_jax.tb_plugin import ops, timeline
+from rlscope_jax.tb_plugin.timeline import Lane, Timeline, cut, find
+from xspace_builder import US, CpuTrace, Op, module_of
+
+SCOPED = {"dot.1": "jit(f)/rls=update/rls=loss/dot_general"}
+
+
+def recorded(folder):
+    """Ten runs of one program with two ops, in two steps, on the Python thread."""
+    trace, tree = CpuTrace(), [Op("dot.1", 5 * US), Op("copy.2", 2 * US, gap=US)]
+    module = module_of("jit_f", 7, tree, SCOPED)
+    for number in range(10):
+        trace.run(module, tree, at=(100 * number + 10) * US)
+    trace.step(3, 0, 500 * US)
+    trace.step(4, 500 * US, 500 * US)
+    trace.write(folder)
+    return load(folder)
+
+
+def made(pieces, keys=3):
+    """A timeline of one device lane from (gap, length, key) triples."""
+    now, rows = 0, []
+    for gap, length, key in pieces:
+        rows.append((now + gap, now + gap + length, key, key))
+        now += gap + length
+    start, end, key, label = (np.array(column, np.int64) for column in zip(*rows, strict=True))
+    names = [(f"op{number}", None) for number in range(keys)]
+    lane = Lane(0, "device", "line", start, end, key.astype(np.int32), label.astype(np.int32))
+    return Timeline(now, names, ["python"], [(number, f"x{number}") for number in range(keys)], [], [lane])
+
+
+def test_the_lanes_are_the_reports_own_pieces(tmp_path):
+    report = recorded(tmp_path)
+    shown = timeline.timeline_of(report)
+    device = [lane for lane in shown.lanes if lane.side == "device"]
+    times = sum(int((lane.end - lane.start).sum()) for lane in device)
+    assert times == int(report.processes[0].table.cells.device_self.sum()) == 70 * US
+    by_operation = dict.fromkeys(shown.operations, 0)
+    for lane in device:
+        for key, time in zip(lane.key.tolist(), (lane.end - lane.start).tolist(), strict=True):
+            by_operation[shown.operations[key]] += time
+    assert by_operation["update/loss", None] == 50 * US
+    assert [(number, end - start) for number, start, end in shown.steps] == [(3, 500 * US), (4, 500 * US)]
+    (host,) = [lane for lane in shown.lanes if lane.side == "host"]
+    inline = host.key == shown.categories.index("inline")
+    assert int((host.end - host.start)[inline].sum()) == 70 * US
+
+
+def test_a_timeline_comes_back_from_disk_as_it_was(tmp_path):
+    shown = timeline.timeline_of(recorded(tmp_path))
+    timeline.save(shown, tmp_path)
+    again = timeline.load(tmp_path)
+    assert cut(again, 0, shown.wall, 500) == cut(shown, 0, shown.wall, 500)
+    json.dumps(cut(again, 0, shown.wall, 500), allow_nan=False)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(1, 400), st.integers(0, 2)), min_size=1, max_size=300),
+    st.integers(1, 60),
+)
+def test_no_view_loses_time(pieces, columns):
+    whole = made(pieces)
+    view = cut(whole, 0, whole.wall, columns)["lanes"][0]
+    shown = sum(time * cover for time, cover in zip(view["duration"], view["cover"], strict=True))
+    covered = sum(length for _, length, _ in pieces) / 1000
+    assert sum(view["count"]) == len(pieces)
+    # Narrow pieces count where their middle lies: a column may get more than it holds, and shows itself full.
+    assert shown <= covered * 1.001 + 0.01 * len(view["count"])
+    assert len(view["start"]) <= 2 * columns + len(pieces) * (len(pieces) <= 2 * columns)
+
+
+def test_a_view_with_little_in_it_shows_each_piece():
+    whole = made([(10, 20, 0), (0, 30, 1), (5, 5, 2)])
+    view = cut(whole, 25, 62, 100)["lanes"][0]
+    assert view["start"] == [
+        0.01,
+        0.03,
+    ]
+    assert view["label"] == [0, 1]
+    assert view["count"] == [1, 1]
+
+
+def test_many_pieces_of_a_column_are_one_of_the_key_that_has_most():
+    whole = made([(0, 1, 0), (0, 3, 1)] * 1000 + [(0, 4000, 2)])
+    view = cut(whole, 0, whole.wall, 10)["lanes"][0]
+    assert view["key"] == [1] * 5 + [2]
+    assert view["label"] == [-1] * 5 + [2]
+    assert view["count"] == [400] * 5 + [1]
+    assert view["cover"] == [1.0] * 6
+
+
+def test_find_goes_on_from_an_instant_and_begins_again():
+    whole = made([(10, 20, 0), (0, 30, 1), (5, 5, 0)])
+    assert find(whole, "OP0", -1) == {"lane": 0, "start": 0.01, "end": 0.03}
+    assert find(whole, "x0", 10) == {"lane": 0, "start": 0.065, "end": 0.07}
+    assert find(whole, "op0", 65) == {"lane": 0, "start": 0.01, "end": 0.03}
+    assert find(whole, "none of these", 0) is None
+
+
+def test_the_ops_of_an_operation_sum_to_its_device_time(tmp_path):
+    report = recorded(tmp_path)
+    found = ops.ops_of(report)
+    for row in report.to_dict()["operations"]:
+        listed = found.get(ops.key(row["process"], row["path"], row["direction"]), {"ops": []})
+        assert sum(op["self"] for op in listed["ops"]) == row["device"]["self"]["raw"]
+    (dot,) = found["0||update/loss"]["ops"]
+    assert (dot["name"], dot["count"], dot["program"], dot["op_name"]) == (
+        "dot.1",
+        10,
+        "jit_f",
+        SCOPED["dot.1"],
+    )
+
+
+@pytest.mark.parametrize("begin", [-5, 10**30])
+def test_a_stretch_outside_of_the_window_is_no_error(begin):
+    whole = made([(10, 20, 0)])
+    assert cut(whole, begin, begin + 5, 10)["wall"] == 0.03
