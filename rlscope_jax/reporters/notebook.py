@@ -1,4 +1,4 @@
-"""The report for a notebook cell: where the window went as bars, then the terminal's table."""
+"""The report for a notebook cell: the terminal's table, and where the window went as bars."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def to_html(report: Report) -> str:
     """The report as HTML that needs neither style sheet nor script and takes the notebook's own colors."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True)
     render(report, console)
-    return _bars(report.to_dict()) + console.export_html(inline_styles=True, code_format=_FRAME)
+    # The table first: it begins with whether the capture can be believed.
+    return console.export_html(inline_styles=True, code_format=_FRAME) + _bars(report.to_dict())
 
 
 def _bars(data: dict[str, Any]) -> str:

@@ -126,3 +126,20 @@ def test_the_ops_of_an_operation_sum_to_its_device_time(tmp_path):
 def test_a_stretch_outside_of_the_window_is_no_error(begin):
     whole = made([(10, 20, 0)])
     assert cut(whole, begin, begin + 5, 10)["wall"] == 0.03
+
+
+def test_a_timeline_of_nothing_comes_back_too(tmp_path):
+    timeline.save(Timeline(0), tmp_path)
+    shown = cut(timeline.load(tmp_path), 0, 0, 100)
+    assert (shown["wall"], shown["lanes"], shown["steps"]) == (0, [], [])
+
+
+@pytest.mark.parametrize("begin", [0, 40 * US])
+def test_a_lane_without_pieces_is_shown_empty(tmp_path, begin):
+    empty = np.zeros(0, np.int64)
+    full = made([(10, 20, 0)])
+    full.lanes.insert(0, Lane(0, "host", "idle thread", *[empty] * 4))
+    timeline.save(full, tmp_path)
+    views = cut(timeline.load(tmp_path), begin, begin + 30, 100)["lanes"]
+    assert views[0]["start"] == []
+    assert len(views[1]["start"]) == (begin == 0)

@@ -2945,8 +2945,12 @@ function tr({ page: e, chosen: t, listing: n }) {
 		i.group
 	]), [o, s] = qn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
 	z(() => {
-		r.traceViewer(a).then(l);
-	}, [r, a]);
+		t.windows === 1 && r.traceViewer(a).then(l);
+	}, [
+		r,
+		a,
+		t.windows
+	]);
 	let u = o && !(o instanceof Z) && !ht(o) ? o : null, d = i.corrected && u !== null && nt(u), f = {
 		...e,
 		state: {

@@ -94,8 +94,9 @@ function Chosen({ page, chosen, listing }: { page: Page; chosen: Recording; list
   const [answer, again] = useReport(source, asked, `${chosen.changed}|${chosen.bytes}`);
   const [viewer, setViewer] = useState<string | null>(null);
   useEffect(() => {
-    void source.traceViewer(asked).then(setViewer);
-  }, [source, asked]);
+    // Several windows are several sessions: none of them is this recording.
+    if (chosen.windows === 1) void source.traceViewer(asked).then(setViewer);
+  }, [source, asked, chosen.windows]);
 
   const report = answer && !(answer instanceof Refused) && !isProgress(answer) ? answer : null;
   const corrected = state.corrected && report !== null && isCorrected(report);
