@@ -8,7 +8,7 @@
 VENV ?= .venv
 LOGDIR ?= demo_run
 DEMO_ARGS ?=
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n 2 --dist loadfile
 
 # The first Python that is new enough; `make PYTHON=…` says otherwise.
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))

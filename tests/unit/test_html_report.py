@@ -10,7 +10,7 @@ import pytest
 from rlscope_jax import load
 from rlscope_jax.__main__ import main
 from rlscope_jax.reporters.html import to_page
-from rlscope_jax.reporters.rows import wall_of
+from rlscope_jax.reporters.overhead import wall_of_row
 from xspace_builder import US, CpuTrace, Op, module_of
 
 HOSTILE = "</script><script>window.hacked=1</script><!--<img src=x onerror=window.hacked=1>"
@@ -82,6 +82,6 @@ def test_a_notebook_shows_bars_that_need_no_script(tmp_path):
     report = load(write_trace(tmp_path))
     shown = report._repr_html_()
     bars = re.findall(r'nowrap">([^<]+)</td><td style="width:60%">', shown)
-    wall = {row["path"]: wall_of(row) for row in report.to_dict()["operations"]}
+    wall = {row["path"]: wall_of_row(row, "raw") for row in report.to_dict()["operations"]}
     assert bars == sorted(bars, key=lambda path: -wall[path])
     assert "update" in bars
