@@ -16,7 +16,7 @@ PPO = "jax0.10.2_ppo_loop"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it is open Playwright keeps an event loop running, which others need
 def chromium() -> Iterator[Any]:
     """A browser."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
