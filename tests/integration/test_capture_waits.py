@@ -45,7 +45,9 @@ def test_each_leaves_one_wait(rows, way):
     row = rows[f"way {list(WAYS).index(way)}"]
     assert row["host"]["syncs"] == 1
     host = {name: figure["raw"] for name, figure in row["host"]["categories"].items()}
-    assert host["wait"] > 0.5 * sum(host.values())
+    assert host["wait"] > 0
+    # On a busy machine the thread may rest before it begins to wait: without an event that is only inferred.
+    assert host["wait"] + host["wait_inferred"] > 0.5 * sum(host.values())
 
 
 def test_afterwards_everything_is_as_before(work, tmp_path):
