@@ -25,9 +25,7 @@ def with_operations(thing: Any, names: dict[str, str], advice: str) -> Any:
         raise TypeError(f"{type(thing).__name__} has no {' or '.join(names)} to annotate; {advice}")
     if isinstance(thing, tuple) and hasattr(thing, "_replace"):
         return thing._replace(**_annotated(thing, there))
-    if dataclasses.is_dataclass(thing) and there.keys() <= {
-        field.name for field in dataclasses.fields(thing)
-    }:
+    if dataclasses.is_dataclass(thing) and there.keys() <= _fields(thing):
         return dataclasses.replace(thing, **_annotated(thing, there))  # type: ignore[type-var]
     if _jax.has_leaves(thing):
         raise TypeError(f"{type(thing).__name__} is a pytree, and its stand-in would not be; {advice}")

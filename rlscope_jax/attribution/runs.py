@@ -78,8 +78,7 @@ def _cut_runs(trace: Trace) -> int:
         loops = {
             instruction.name
             for instruction in module.instructions
-            if instruction.opcode in ("while", "conditional", "call")
-            and instruction.computation == module.entry
+            if instruction.opcode in _CONTROL and instruction.computation == module.entry
         }
         if loops - ended:
             found.add(run)

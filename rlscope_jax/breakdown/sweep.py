@@ -11,7 +11,6 @@ from rlscope_jax.attribution.host_names import CATEGORIES, INLINE, PYTHON, WAIT,
 from rlscope_jax.xla_events.compiled import compiled
 
 _CATEGORY_COUNT = len(CATEGORIES)
-_FOREVER = np.iinfo(np.int64).max
 
 
 @dataclass

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from rlscope_jax.names import parse_op_name
+from rlscope_jax.names import parse_op_name, plain
 from rlscope_jax.xla_events.gpu import in_command_buffer
 from rlscope_jax.xla_events.op_table import NO_PROGRAM
 from rlscope_jax.xla_events.trace import Trace
@@ -177,11 +176,11 @@ def _stale_names(trace: Trace, names: object) -> Problem | None:
     traced, cached = names.get("traced"), names.get("from_cache")
     if not isinstance(traced, dict) or not isinstance(cached, list):
         return None
-    expected = {_spelled(name): _texts(traced.get(name)) for name in cached if isinstance(name, str)}
+    expected = {plain(name): _texts(traced.get(name)) for name in cached if isinstance(name, str)}
     found: dict[str, set[str]] = {}
     for program in trace.programs:
         module = trace.programs.module(program)
-        function = _spelled(module.name.removeprefix("jit_")) if module is not None else ""
+        function = plain(module.name.removeprefix("jit_")) if module is not None else ""
         if module is not None and expected.get(function):
             paths = (parse_op_name(instruction.op_name).path for instruction in module.instructions)
             found.setdefault(function, set()).update(f"/{path}/" for path in paths)
@@ -205,11 +204,6 @@ def _stale_names(trace: Trace, names: object) -> Problem | None:
 
 def _texts(values: object) -> list[str]:
     return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
-
-
-def _spelled(function: str) -> str:
-    """A function's name as its module spells it: `<lambda>` is `_lambda`."""
-    return re.sub(r"\W+", "_", function).strip("_")
 
 
 def _command_buffers(trace: Trace) -> Problem | None:
