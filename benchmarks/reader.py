@@ -39,6 +39,8 @@ from xprof.convert.raw_to_tool_data import xspace_to_tool_data
 assert xspace_to_tool_data([sys.argv[1]], {tool!r}, {{}})[0] is not None
 """
 XPROF_TOOLS = ("framework_op_stats", "hlo_stats", "op_profile")
+# As installed: every reader's modules are compiled to bytecode beforehand, ours by the first run here.
+INSTALLED = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
 OURS, COLD = "rlscope-jax report --json", "the same, cold"
 
 
@@ -73,7 +75,7 @@ def run(command: list[str], profile: Path, **environment: str) -> Cost:
             [*command, str(path)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            env={**INSTALLED, "PYTHONPATH": str(ROOT), **environment},
         )
         assert process.stderr is not None
         complaint = process.stderr.read()

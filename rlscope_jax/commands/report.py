@@ -65,9 +65,9 @@ class ReportCommand:
             raise RlscopeError("report needs LOGDIR: where the profile was recorded, or --explain CODE")
         # The stages load numba: only a command that reads a profile should pay for that.
         if options.own_process:
+            gc.disable()  # short-lived, and what importing numba makes is no garbage: saves a tenth or more
             from rlscope_jax.xla_events.compiled import skip_linear_algebra
 
-            gc.disable()  # short-lived, and what importing makes is no garbage: saves a tenth of the time
             skip_linear_algebra()
         from rlscope_jax.facade import load
         from rlscope_jax.reporters.progress import late_progress
