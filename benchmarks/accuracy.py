@@ -136,53 +136,57 @@ def whole(name: str, rounds: int, seconds: float) -> list[dict]:
     for _ in range(3):
         step()
     discard_first_capture(step)
-    truths: list[float] = []
-    found: dict[str, list] = {
-        "raw": [],
-        "calibrated": [],
-        "anchored": [],
-        "low": [],
-        "high": [],
-        "alow": [],
-        "ahigh": [],
-    }
+    rounds_found = []
     deadline = time.monotonic() + seconds
     for _ in range(rounds):
-        if time.monotonic() > deadline and len(truths) >= 3 * STEPS:
+        if time.monotonic() > deadline and len(rounds_found) >= 3:
             break
         step()
-        truths += [timed(step) for _ in range(STEPS)]
+        truths = [timed(step) for _ in range(STEPS)]
         with tempfile.TemporaryDirectory() as logdir:
             anchored = record(step, logdir)
             calibrated = both_ways(logdir, anchored)
-        one, two = calibrated["steps"]["wall"]["median"], anchored["steps"]["wall"]["median"]
-        found["raw"].append(one["raw"])
-        found["calibrated"].append(one["corrected"])
-        found["anchored"].append(two["corrected"])
-        for key, interval, end in (("low", one, 0), ("high", one, 1), ("alow", two, 0), ("ahigh", two, 1)):
-            found[key].append(interval["interval"][end])
         step()
         truths += [timed(step) for _ in range(STEPS)]
-    truth = statistics.median(truths)
-    middle = {key: statistics.median(values) for key, values in found.items()}
-    inflation = middle["raw"] / truth
+        rounds_found.append(_one_round(statistics.median(truths), calibrated, anchored, truths))
+    middle = {key: statistics.median(each[key] for each in rounds_found) for key in rounds_found[0]}
+    inflation = middle["raw"]
     allowed = max(0.03, 0.1 * (inflation - 1))
-    bias = middle["calibrated"] / truth - 1
+    bias = middle["calibrated"] - 1
     return [{
         "workload": name,
         "one_critical_thread": name not in SEVERAL_THREADS,
-        "unprofiled_ms": round(truth / 1e6, 3),
+        "unprofiled_ms": round(middle["truth"] / 1e6, 3),
         "inflation": round(inflation, 2),
         "calibrated_bias_pct": round(100 * bias, 1),
         "allowed_pct": round(100 * allowed, 1),
         "within": abs(bias) <= allowed,
-        "interval_pct": [round(100 * (middle[key] / truth - 1), 1) for key in ("low", "high")],
-        "truth_in_interval": middle["low"] <= truth <= middle["high"],
-        "anchored_bias_pct": round(100 * (middle["anchored"] / truth - 1), 1),
-        "anchored_truth_in_interval": middle["alow"] <= truth <= middle["ahigh"],
-        "truth_scatter_pct": round(100 * _scatter(truths) / truth, 1),
-        "rounds": len(found["raw"]),
+        "interval_pct": [round(100 * (middle[key] - 1), 1) for key in ("low", "high")],
+        "truth_in_interval": middle["low"] <= 1 <= middle["high"],
+        "anchored_bias_pct": round(100 * (middle["anchored"] - 1), 1),
+        "anchored_interval_pct": [round(100 * (middle[key] - 1), 1) for key in ("alow", "ahigh")],
+        "anchored_truth_in_interval": middle["alow"] <= 1 <= middle["ahigh"],
+        "anchored_of_rounds": sum(each["is_anchored"] for each in rounds_found),
+        "truth_scatter_pct": round(100 * middle["scatter"], 1),
+        "rounds": len(rounds_found),
+        "each": [{key: round(value, 4) for key, value in each.items()} for each in rounds_found],
     }]  # fmt: skip
+
+
+def _one_round(truth: float, calibrated: dict, anchored: dict, truths: list[float]) -> dict[str, float]:
+    """A recording's figures over the unprofiled time just before and after it: slow drift cancels."""
+    one, two = calibrated["steps"]["wall"]["median"], anchored["steps"]["wall"]["median"]
+    figures = {
+        "raw": one["raw"],
+        **dict(zip(("calibrated", "low", "high"), (one["corrected"], *one["interval"]), strict=True)),
+        **dict(zip(("anchored", "alow", "ahigh"), (two["corrected"], *two["interval"]), strict=True)),
+    }
+    return {
+        **{key: value / truth for key, value in figures.items()},
+        "truth": truth,
+        "scatter": _scatter(truths) / truth,
+        "is_anchored": anchored["overhead"]["correction"] == "anchored",
+    }
 
 
 def _scatter(values: list[float]) -> float:

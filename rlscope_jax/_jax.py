@@ -16,6 +16,8 @@ from typing import Any
 
 import jax
 
+from rlscope_jax._process import page_faults
+
 named_scope = jax.named_scope
 
 try:  # The class behind jax.profiler.TraceAnnotation: half its cost, for lack of the **kwargs call.
@@ -199,6 +201,8 @@ class Recorder:
             _tell_watchers(True)
         self._beside = beside
         self._session: Any = None
+        self.page_faults: int | None = None
+        """How often the process touched new memory while it recorded; known when it has stopped."""
         try:
             self._start(python_tracer)
         except BaseException:
@@ -211,12 +215,15 @@ class Recorder:
         jax.devices()  # a session started before its backend would see no device
         _set_metadata()
         self._session = ProfilerSession(profile_options(python_tracer=python_tracer))
+        self._faults_before = page_faults()
         self.started_ns = time.time_ns()
 
     def stop(self) -> bytes:
         """End the session and return the serialized XSpace (protobuf), without the JSON trace."""
         session, self._session = self._session, None
         self.stopped_ns = time.time_ns()
+        if self._faults_before is not None:
+            self.page_faults = (page_faults() or 0) - self._faults_before
         try:
             return session.stop()
         finally:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
+from rlscope_jax._process import resident_bytes
 from rlscope_jax.annotate import _traced
 
 # Measured with jax 0.8.0, 0.10.2 and 0.11.2 on CPU (benchmarks/capture.py shows them anew).
@@ -61,16 +59,8 @@ class EventBudget:
         if self._per_step is not None:
             return self._per_step
         steps = self._steps - self._measured_after
-        return max(0, _resident() - self._resident) / BYTES_RECORDING / steps if steps else 0.0
+        return max(0, resident_bytes() - self._resident) / BYTES_RECORDING / steps if steps else 0.0
 
     def _measure_from_here(self) -> None:
-        self._resident = _resident()
+        self._resident = resident_bytes()
         self._measured_after = self._steps
-
-
-def _resident() -> int:
-    """The process' memory in bytes; 0 where the system does not tell."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0

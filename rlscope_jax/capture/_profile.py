@@ -212,7 +212,8 @@ class profile:
         self._budget.close(len(space))
         # A schedule's window that no step ended in is only the start of a cycle that never came.
         if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
-            self._keep(space, Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last), early)
+            window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)
+            self._keep(space, window, early, recorder.page_faults)
         if early is not None:
             self._warn(
                 "early",
@@ -220,7 +221,9 @@ class profile:
                 f"max_events is {early.limit_events:,}",
             )
 
-    def _keep(self, space: bytes, window: Window, early: StoppedEarly | None) -> None:
+    def _keep(
+        self, space: bytes, window: Window, early: StoppedEarly | None, page_faults: int | None
+    ) -> None:
         steps = f"the profile of steps {window.first_step} to {window.last_step}"
         try:
             path = write_profile(self.logdir, space)
@@ -235,7 +238,7 @@ class profile:
         self.sessions.append(path)
         anchors = self._clock.window_closes()
         try:
-            write_sidecar(path, window, early, anchors=anchors)
+            write_sidecar(path, window, early, anchors=anchors, page_faults=page_faults)
         except Exception as error:
             self._warn("sidecar", f"could not describe {steps}: {error}")
 

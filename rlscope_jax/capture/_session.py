@@ -89,6 +89,7 @@ def write_sidecar(
     stopped_early: StoppedEarly | None = None,
     part_of: str | None = None,
     anchors: dict | None = None,
+    page_faults: int | None = None,
 ) -> None:
     """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
 
@@ -98,6 +99,7 @@ def write_sidecar(
         stopped_early: why it ended before its time.
         part_of: the run of which it is one window of many; a report adds such windows up.
         anchors: unprofiled steps timed around it, see `AnchorClock`.
+        page_faults: how often the process touched new memory within it: recording does, at a cost.
 
     Raises:
         OSError: the directory cannot be written.
@@ -119,6 +121,7 @@ def write_sidecar(
         "stopped_early": None if stopped_early is None else asdict(stopped_early),
         "part_of": part_of,
         "anchors": anchors,
+        "page_faults": page_faults,
     }
     sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)

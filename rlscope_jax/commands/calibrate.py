@@ -76,6 +76,7 @@ def _show(constants: Constants, samples: list[Sample]) -> None:
         ("step", constants.step),
         ("wait", constants.wait),
         ("python call", constants.python_call),
+        ("new page", constants.page_fault),
     ):
         print(f"{label:12} {cost.value:8.0f} ns           [{cost.low:.0f}, {cost.high:.0f}]")
 

@@ -5,6 +5,8 @@ Only commands start this: it runs programs of its own for some seconds.
 
 from __future__ import annotations
 
+import functools
+import mmap
 import statistics
 import tempfile
 import time
@@ -14,8 +16,10 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rlscope_jax import _jax
+from rlscope_jax._process import page_faults
 from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Overhead
@@ -26,7 +30,8 @@ LEAST_SPREAD = 0.1
 """Twice the 5 % by which ratios scattered in a first study; docs/correction.md found it too narrow."""
 _PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.2, 40, 100, 1000
 _LEAST_EVENTS = 200
-_RUNS = 5  # of a program in one window: as in real ones, most memory that is recorded to is new
+_RUNS = 5  # of a program in one window
+_PAGES = 4096
 
 Progress = Callable[[float], None]
 
@@ -48,15 +53,17 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
         progress: told the share of the work done, 0 to 1.
     """
     _discard_first_capture()
+    page = _page_cost()
     event, annotation, step, python_call = _host_costs()
     samples = []
     for number, (name, make) in enumerate(PROGRAMS.items()):
         progress((number + 1) / (len(PROGRAMS) + 1))
-        samples.append(_sample(name, make(), event.value))
+        samples.append(_sample(name, make(), event.value, page.value))
     progress(1.0)
     ratio = _tail_ratio(samples)
     floor = min((sample.floor_ns for sample in samples if sample.ratios), default=0.0) / 8
-    return Constants(ratio, floor, event, annotation, step, _wait_cost(ratio, event), python_call), samples
+    wait = _wait_cost(ratio, event)
+    return Constants(ratio, floor, event, annotation, step, wait, python_call, page), samples
 
 
 def _tail_ratio(samples: list[Sample]) -> Constant:
@@ -69,7 +76,7 @@ def _tail_ratio(samples: list[Sample]) -> Constant:
     return Constant(value, max(value - spread, 0.0), value + spread)
 
 
-def _sample(name: str, run: Callable[[], None], host_event_ns: float) -> Sample:
+def _sample(name: str, run: Callable[[], None], host_event_ns: float, page_ns: float) -> Sample:
     """Repeat [warm, base, profiled, warm, base] for a second at most; the fastest of each are compared.
 
     A neighbour interrupts some repeats and slows others by half, with and without the recorder; a median
@@ -89,9 +96,10 @@ def _sample(name: str, run: Callable[[], None], host_event_ns: float) -> Sample:
     while len(profiled) < _ENOUGH and time.perf_counter() < deadline:
         run()
         bases += [_timed(run), _timed(run)]
-        overhead, took = _recorded(several)
+        overhead, took, pages = _recorded(several)
         run()
         bases += [_timed(run), _timed(run)]
+        took -= pages * page_ns
         host = sum(len(activity.thread.start) for activity in overhead.attribution.activities)
         tails = float(overhead.device.wall.sum()) / 1000
         profiled.append(((took - host * host_event_ns) / _RUNS, tails / _RUNS))
@@ -107,14 +115,15 @@ def _fastest(values: list) -> list:
     return sorted(values)[: max(len(values) // 4, 3)]
 
 
-def _recorded(run: Callable[[], None]) -> tuple[Overhead, float]:
+def _recorded(run: Callable[[], None]) -> tuple[Overhead, float, int]:
+    """(what it cost, how long it took in ns, pages touched)."""
     recorder = _jax.Recorder()
     took = _timed(run)
     space = recorder.stop()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "calibration.xplane.pb"
         path.write_bytes(space)
-        return Overhead(attribute(read_trace(path))), took
+        return Overhead(attribute(read_trace(path))), took, recorder.page_faults or 0
 
 
 def _timed(run: Callable[[], None]) -> float:
@@ -131,6 +140,25 @@ def _discard_first_capture() -> None:
     recorder = _jax.Recorder()
     run()
     recorder.stop()
+
+
+def _page_cost() -> Constant:
+    """Of the first touch of a page, ns."""
+    costs = []
+    for _ in range(7):
+        memory = mmap.mmap(-1, _PAGES * mmap.PAGESIZE)
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+        byte_of_each = np.ndarray((_PAGES,), np.uint8, memory, 0, (mmap.PAGESIZE,))
+        before = page_faults()
+        took = _timed(functools.partial(byte_of_each.fill, 1))
+        touched = (page_faults() or 0) - (before or 0)
+        if touched > _PAGES // 2:
+            costs.append(took / touched)
+    if not costs:
+        return Constant(0.0, 0.0, 0.0)  # this system does not tell
+    value = statistics.median(costs)
+    return Constant(value, min(min(costs), 0.7 * value), max(max(costs), 1.3 * value))
 
 
 def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
@@ -186,7 +214,7 @@ def _wait_cost(ratio: Constant, event: Constant) -> Constant:
     profiled: list[float] = []
     for _ in range(20):
         bases += [_timed(calls), _timed(calls)]
-        overhead, took = _recorded(calls)
+        overhead, took, _ = _recorded(calls)
         activities = overhead.attribution.activities
         if len(overhead.waits) == 0:
             return Constant(0.0, 0.0, 0.0)  # this backend executes it on the calling thread

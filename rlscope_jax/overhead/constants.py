@@ -41,6 +41,8 @@ class Constants:
     """A wait for a program that another thread executes, beyond its events."""
     python_call: Constant
     """One Python call under the Python tracer. Shown, not subtracted: those events are not read."""
+    page_fault: Constant
+    """A page of memory that is touched for the first time."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""

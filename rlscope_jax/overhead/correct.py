@@ -10,6 +10,7 @@ from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Table, partition, rows_of
 from rlscope_jax.overhead.method import Method
+from rlscope_jax.overhead.new_memory import NONE, NewMemory
 from rlscope_jax.overhead.op_cost import op_costs
 from rlscope_jax.overhead.removal import DeviceCost, HostCost, device_cost, host_cost, waits
 from rlscope_jax.overhead.subtract import rounded, subtract
@@ -46,8 +47,9 @@ class Correction:
 class Overhead:
     """What one recording's events cost, before a factor turns it into time."""
 
-    def __init__(self, attribution: Attribution) -> None:
-        self._costs = costs = op_costs(attribution.trace.op_lines)
+    def __init__(self, attribution: Attribution, memory: NewMemory = NONE) -> None:
+        self._memory = memory
+        self._costs = costs = op_costs(attribution.trace.op_lines, memory)
         trace = replace(attribution.trace, op_lines=[cost.line for cost in costs])
         self.attribution = replace(attribution, trace=trace)
         self.cells = partition(self.attribution)
@@ -70,7 +72,8 @@ class Overhead:
 
     def host(self, method: Method) -> HostCost:
         """The host's part, ps."""
-        return host_cost(self.attribution, self.cells, method.host_event, method.step)
+        of_memory = method.ratio.value * self._memory.per_event if method.host_event else 0.0
+        return host_cost(self.attribution, self.cells, method.host_event + of_memory, method.step)
 
     def correct(self, method: Method, steps: list[Step]) -> Correction:
         """Remove it all."""

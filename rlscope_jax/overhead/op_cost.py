@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rlscope_jax.overhead.new_memory import NONE, NewMemory
 from rlscope_jax.xla_events.compiled import compiled
 from rlscope_jax.xla_events.trace import OpLine
 
@@ -27,7 +28,12 @@ class OpCosts:
     line: OpLine
     """The line with every op beginning where the one before it ended: the gap is the start of the op."""
     tail: np.ndarray
-    """float64[events], ps: the op's tail; the line's median where it left none. Ones without any tails."""
+    """float64[events], ps: the op's tail; the line's median where it left none. Ones without any tails.
+
+    With what new memory adds to it.
+    """
+    doubt: float = 0.0
+    """ps: how far each of them may be off for the sake of that."""
 
 
 def has_tails(lines: list[OpLine]) -> bool:
@@ -35,10 +41,14 @@ def has_tails(lines: list[OpLine]) -> bool:
     return any(line.tail is not None and bool((line.tail >= 0).any()) for line in lines)
 
 
-def op_costs(lines: list[OpLine]) -> list[OpCosts]:
+def op_costs(lines: list[OpLine], memory: NewMemory = NONE) -> list[OpCosts]:
     """The costs of every line's ops, in units that a single factor turns into picoseconds."""
-    known = has_tails(lines)
-    return [OpCosts(_closed_up(line), _tails(line) if known else np.ones(len(line.start))) for line in lines]
+    if not has_tails(lines):
+        return [OpCosts(_closed_up(line), np.ones(len(line.start))) for line in lines]
+    # An op and its `end:` are two events.
+    return [
+        OpCosts(_closed_up(line), _tails(line) + 2 * memory.per_event, 2 * memory.doubt) for line in lines
+    ]
 
 
 def _tails(line: OpLine) -> np.ndarray:

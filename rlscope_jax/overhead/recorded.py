@@ -8,6 +8,7 @@ from rlscope_jax.overhead.choose import NOT_CALIBRATED, choose
 from rlscope_jax.overhead.constants import Constants
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.figures import Figures
+from rlscope_jax.overhead.new_memory import new_memory
 from rlscope_jax.overhead.store import read, store_path
 from rlscope_jax.xla_events.trace import Step, Trace
 
@@ -17,7 +18,8 @@ def corrected_figures(attribution: Attribution, steps: list[Step], sidecar: dict
     constants, anchors = stored_constants(attribution.trace), read_anchors(sidecar)
     if constants is None and anchors is None:
         return Figures.uncorrected(NOT_CALIBRATED)
-    return Figures(choose(Overhead(attribution), steps, constants, anchors))
+    memory = new_memory(attribution.trace, sidecar, steps, constants)
+    return Figures(choose(Overhead(attribution, memory), steps, constants, anchors))
 
 
 def stored_constants(trace: Trace) -> Constants | None:

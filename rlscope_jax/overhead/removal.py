@@ -60,10 +60,13 @@ def device_cost(attribution: Attribution, costs: list[OpCosts]) -> DeviceCost:
         wall_at=np.zeros(0),
     )
     at, wall_at = [found.at], [found.wall_at]
-    for stretch, owner, share, doubt in zip(stretches, attribution.op_owner, shares, doubts, strict=True):
+    unsures = [cost.doubt for cost in costs]
+    for stretch, owner, share, doubt, unsure in zip(
+        stretches, attribution.op_owner, shares, doubts, unsures, strict=True
+    ):
         found.thread += np.bincount(owner, stretch.cost, count)
         found.wall += np.bincount(owner, stretch.cost * share, count)
-        found.doubt += np.bincount(owner, stretch.cost * doubt, count)
+        found.doubt += np.bincount(owner, stretch.cost * doubt + unsure * share, count)
         found.count += np.bincount(owner, minlength=count)
         at.append(stretch.end)
         wall_at.append(stretch.cost * share)

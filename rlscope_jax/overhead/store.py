@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rlscope_jax.overhead.constants import Constants
 
-SCHEMA = "rlscope_jax.calibration/1"
+SCHEMA = "rlscope_jax.calibration/2"
 OPTIONS = "host2"
 """The profiler options calibrated: host tracer level 2, Python tracer off, as `profile()` records."""
 

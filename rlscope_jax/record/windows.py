@@ -140,7 +140,7 @@ class Windows:
         self.open_seconds += (recorder.stopped_ns - recorder.started_ns) / 1e9
         if keep:
             profile = write_profile(self.logdir, space)
-            write_sidecar(profile, window, part_of=self.run)
+            write_sidecar(profile, window, part_of=self.run, page_faults=recorder.page_faults)
             self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began
         return len(space) // _BYTES_PER_EVENT

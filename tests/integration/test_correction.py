@@ -16,7 +16,7 @@ from rlscope_jax.overhead.store import save, store_path
 
 CELLS = ("device_only", "overlap", "host_only", "idle")
 COST = Constant(100.0, 80.0, 120.0)
-CONSTANTS = Constants(Constant(3.0, 2.7, 3.3), 5.0, COST, COST, COST, COST, COST)
+CONSTANTS = Constants(Constant(3.0, 2.7, 3.3), 5.0, COST, COST, COST, COST, COST, COST)
 
 
 @jax.jit

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rlscope_jax import _process
 from rlscope_jax.annotate import _traced
 from rlscope_jax.capture import _budget
 from rlscope_jax.capture._budget import BYTES_RECORDING, BYTES_WRITTEN, EventBudget
@@ -13,7 +14,7 @@ MB = 1 << 20
 def memory(monkeypatch):
     """What the process holds, in bytes, to be changed by the test."""
     held = [100 * MB]
-    monkeypatch.setattr(_budget, "_resident", lambda: held[0])
+    monkeypatch.setattr(_budget, "resident_bytes", lambda: held[0])
     return held
 
 
@@ -77,10 +78,10 @@ def test_without_a_limit_nothing_is_full(memory):
 
 
 def test_a_system_that_does_not_tell_its_memory(monkeypatch):
-    def missing(_):
+    def missing(*_):
         raise FileNotFoundError
 
-    monkeypatch.setattr(_budget.Path, "read_text", missing)
+    monkeypatch.setattr(_process.os, "pread", missing)
     budget = EventBudget(limit=1)
     budget.open()
     budget.step()

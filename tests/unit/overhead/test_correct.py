@@ -16,7 +16,7 @@ from xspace_builder import NS, US, CpuTrace, Op, module_of
 RATIO, GAP = 3.0, 0.6  # over the tail: in all, and between two ops
 NOTHING = Constant(0.0, 0.0, 0.0)
 METHOD = Method("calibrated", Constant(RATIO, 2.7, 3.3), 0.2)
-CONSTANTS = Constants(Constant(RATIO, 2.7, 3.3), 0.0, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+CONSTANTS = Constants(Constant(RATIO, 2.7, 3.3), 0.0, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
 SCOPES = {"dot.1": "jit(f)/policy/dot_general", "sort.3": "jit(f)/env_step/sort"}
 
 

@@ -8,7 +8,7 @@ from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.store import read, save, store_path
 
 COST = Constant(100.0, 90.0, 120.0)
-CONSTANTS = Constants(Constant(3.0, 2.8, 3.2), 15.0, COST, COST, COST, COST, COST)
+CONSTANTS = Constants(Constant(3.0, 2.8, 3.2), 15.0, COST, COST, COST, COST, COST, COST)
 
 
 @pytest.fixture
