@@ -57,7 +57,7 @@ for _size in (16, 32):
 
 
 def program(names: list[str], chosen: tuple[int, ...]) -> Callable[[], None]:
-    """A compiled scan of the chosen operations; running it waits for the result."""
+    """A compiled scan of the chosen operations, none for the loop alone; running it waits for the result."""
     size = SIZES[next(name for name, found in COMBINATIONS.items() if found is names)]
 
     def body(x: jax.Array, _: None) -> tuple[jax.Array, None]:

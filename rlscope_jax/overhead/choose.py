@@ -81,6 +81,7 @@ def _calibrated(trace: Trace, constants: Constants) -> Method:
         max(event.relative, 0.2),
         host * constants.step.value,
         host * constants.wait.value,
+        constants.wait.relative,
         constants.to_dict(),
     )
 
@@ -129,6 +130,7 @@ def _anchored(
         host_spread=usable.host_spread if usable else 0.0,
         step=factor * usable.step if usable else 0.0,
         wait=factor * usable.wait if usable else 0.0,
+        wait_spread=usable.wait_spread if usable else 0.0,
         constants=known.constants if known else {},
         anchors=told,
     )

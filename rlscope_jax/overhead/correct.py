@@ -83,7 +83,9 @@ class Overhead:
         waiting = len(self.waits) * method.wait
         looping = wakes.owner >= 0
         woken = np.bincount(wakes.owner[looping], wakes.cost[looping], len(device.wall))
-        asleep = min(float(wakes.cost[~looping].sum()) + waiting, float(cells.idle))
+        sleeping = float(wakes.cost[~looping].sum())
+        asleep = min(sleeping + waiting, float(cells.idle))
+        unsure = WAKE_SPREAD * sleeping + method.wait_spread * waiting
         critical = np.minimum(cells.host_only / np.maximum(cells.host_self, 1), 1.0)
         on_wall = (cells.device_only + cells.overlap).astype(np.float64)
         self_time = cells.device_self.astype(np.float64)
@@ -104,7 +106,7 @@ class Overhead:
         spread = _cells(
             (op_spread * device.wall + ratio * device.doubt + WAKE_SPREAD * woken) * only,
             (op_spread * device.wall + ratio * device.doubt + WAKE_SPREAD * woken) * (1 - only),
-            host_spread * critical, round(WAKE_SPREAD * asleep), op_spread * device.thread, host_spread,
+            host_spread * critical, round(unsure), op_spread * device.thread, host_spread,
             method.ratio.relative * ratio * device.busy, self._of_device(op_spread * device.thread),
         )  # fmt: skip
         removed = cells.wall - corrected.wall
@@ -116,7 +118,7 @@ class Overhead:
             Table(rows_of(self.attribution, corrected), corrected),
             Table(rows_of(self.attribution, spread), spread),
             removed,
-            round(total + ratio * float(device.doubt.sum()) + WAKE_SPREAD * float(woken.sum() + asleep)),
+            round(total + ratio * float(device.doubt.sum()) + WAKE_SPREAD * float(woken.sum()) + unsure),
             [
                 round(each)
                 for each in self._of_steps(ratio, host, wakes, steps) + self.waits_of_steps(method, steps)

@@ -25,6 +25,8 @@ class Method:
     step: float = 0.0
     wait: float = 0.0
     """A wait for another thread's work, beyond its events."""
+    wait_spread: float = 0.5
+    """Relative half-width of that."""
     constants: dict[str, Any] = field(default_factory=dict)
     """What the report says of the factors."""
     anchors: dict[str, Any] | None = None

@@ -17,8 +17,8 @@ from rlscope_jax.xla_events.trace import OpLine
 
 LONGEST_GAP = 10_000_000
 """ps; between two ops of a loop lies the start of the next. Longer than this, something else happened."""
-INTERRUPTED = 20_000_000
-"""ps; recording takes less, even where it touches new memory: a longer tail lost the processor meanwhile."""
+INTERRUPTED = 2.0
+"""Times the line's typical tail: the rest of a longer one is no recording, the thread lost the processor."""
 
 
 @dataclass
@@ -57,8 +57,7 @@ def _tails(line: OpLine) -> np.ndarray:
     measured = line.tail >= 0
     # An op that ended on another thread (asynchronously) left its mark there.
     typical = float(np.median(line.tail[measured])) if measured.any() else 0.0
-    interrupted = line.tail > max(INTERRUPTED, 20 * typical)
-    return np.where(measured & ~interrupted, line.tail, typical).astype(np.float64)
+    return np.minimum(np.where(measured, line.tail, typical), INTERRUPTED * typical).astype(np.float64)
 
 
 def _closed_up(line: OpLine) -> OpLine:

@@ -55,3 +55,11 @@ PROGRAMS: dict[str, Callable[[], Callable[[], None]]] = {
     "branches": lambda: _scan(_branches, 8, 120),
     "training": lambda: _scan(_train, 16, 70),
 }
+
+
+def waited_for() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
+    """Programs too large to run on the calling thread, each with its argument: one short, one longer."""
+    return [
+        (jax.jit(lambda x: jnp.tanh(jnp.tanh(x @ x * 0.01) @ x * 0.01)), jnp.ones((48, 48))),
+        (jax.jit(lambda x: jnp.cumsum(jnp.tanh(x @ x * 0.01), axis=0) @ x), jnp.ones((80, 80))),
+    ]

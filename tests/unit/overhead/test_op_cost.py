@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rlscope_jax.overhead.new_memory import NewMemory
 from rlscope_jax.overhead.op_cost import INTERRUPTED, gaps, has_tails, op_costs
 from rlscope_jax.xla_events.trace import OpLine
 
@@ -28,10 +29,15 @@ def test_ops_that_overlap_leave_no_gap():
     assert gaps(np.array([0, 0, 5]), np.array([100, 20, 30]), 1000).tolist() == [0, 0, 0]
 
 
-def test_a_missing_tail_is_the_lines_median_and_an_interrupted_one_too():
-    [costs] = op_costs([op_line([0, 10, 20, 30, 40], [9, 19, 29, 39, 49], [3, -1, 5, 4, 10 * INTERRUPTED])])
+def test_a_missing_tail_is_the_lines_median_and_an_interrupted_one_is_cut():
+    [costs] = op_costs([op_line([0, 10, 20, 30, 40], [9, 19, 29, 39, 49], [3, -1, 5, 4, 1000])])
     # The median of the tails measured, 3, 4, 5 and the interrupted one.
-    assert costs.tail.tolist() == [3, 4.5, 5, 4, 4.5]
+    assert costs.tail.tolist() == [3, 4.5, 5, 4, 4.5 * INTERRUPTED]
+
+
+def test_new_memory_counts_for_both_events_of_an_op():
+    [costs] = op_costs([op_line([0, 10], [9, 19], [3, 3])], NewMemory(per_event=0.5, doubt=0.25))
+    assert (costs.tail.tolist(), costs.doubt) == ([4, 4], 0.5)
 
 
 def test_without_any_tails_each_op_counts_one():
