@@ -176,7 +176,7 @@ def test_the_timeline_zooms_moves_and_finds(watched, board, report):
         (row for row in report["operations"] if row["device"]["ops"]), key=lambda row: row["device"]["ops"]
     )
     tab.get_by_label("Find an operation or op").fill(heaviest["path"])
-    tab.get_by_role("button", name="Next").click()
+    tab.get_by_role("button", name="Find next").click()
     watched.page.wait_for_timeout(800)
     begin, end = span()
     assert end - begin < 0.5 * wall
@@ -207,7 +207,7 @@ def test_tensorboards_reload_reaches_the_tab(watched, board):
 def test_a_damaged_recording_says_so_and_another_can_be_chosen(watched, board):
     watched.page.goto(board.tab("bad", "s"))
     watched.page.get_by_text("is no XLA profile").wait_for(timeout=60_000)
-    watched.page.get_by_label("Recording").select_option(value="ppo\ns")
+    watched.page.get_by_label("Recording").select_option(label="ppo · s")
     watched.page.locator(".tile").first.wait_for(timeout=60_000)
 
 

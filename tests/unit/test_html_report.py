@@ -30,7 +30,7 @@ def test_the_page_holds_the_report_its_ops_and_its_timeline(tmp_path):
     data = json.loads(re.search(r'id="rlscope-data">(.*?)</script>', to_page(report), re.S)[1])
     assert data["report"] == report.to_dict()
     assert data["ops"]["0||update"]["ops"][0]["name"] == "dot.1"
-    assert [lane["side"] for lane in data["timeline"]["lanes"]] == ["host", "device"]
+    assert [lane["side"] for lane in data["timelines"][0]["lanes"]] == ["host", "device"]
 
 
 def test_names_end_no_element(tmp_path):
@@ -39,7 +39,7 @@ def test_names_end_no_element(tmp_path):
     assert "<img" not in page
     assert "<!--" not in page
     data = json.loads(re.search(r'id="rlscope-data">(.*?)</script>', page, re.S)[1])
-    assert any(HOSTILE in path for path, _ in data["timeline"]["operations"])
+    assert any(HOSTILE in path for path, _ in data["timelines"][0]["operations"])
 
 
 def test_the_policy_lets_only_our_script_run_and_nothing_be_fetched(tmp_path):

@@ -61,7 +61,7 @@ function grouped(value: number, decimals: number): string {
 }
 
 export function plural(number: number, word: string): string {
-  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : word.endsWith("h") ? "es" : "s"}`;
 }
 
 /** A path of at most `room` characters: its ends tell operations apart, so names in the middle go first. */

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { cellColor, OperationColors, textOn } from "../src/colors";
-import { bytes, cell, count, duration, percent, shortPath, unitOf } from "../src/format";
+import { bytes, cell, count, duration, percent, plural, shortPath, unitOf } from "../src/format";
 import { File, type TimelineData } from "../src/source";
 import { FIRST, parse, serialize } from "../src/state";
+import { title } from "../src/components/Toolbar";
+import { VIEWS, viewOf } from "../src/views/registry";
 import { layout, niceStep, pieceAt } from "../src/timeline/paint";
 import { clamp, pan, zoom } from "../src/timeline/stretch";
 import { report } from "./report";
@@ -10,7 +12,7 @@ import { report } from "./report";
 test("a state comes back from the address as it was", () => {
   const state = {
     ...FIRST, run: "a b/ü&x=1", name: "2026", view: "timeline" as const, corrected: false, operation: "0|update/loss",
-    filter: "<script>", begin: 5, end: 12,
+    filter: "<script>", window: 2, begin: 5, end: 12,
   };
   expect(parse(`#rlscope&${serialize(state)}`)).toEqual(state);
   expect(serialize(FIRST)).toBe("");
@@ -18,7 +20,8 @@ test("a state comes back from the address as it was", () => {
 
 test("an address that was not ours gives the first view", () => {
   expect(parse("#scalars&x=1")).toEqual(FIRST);
-  expect(parse("#rlscope&p.rlscope.view=nonsense&p.rlscope.begin=abc")).toEqual(FIRST);
+  expect(parse("#rlscope&p.rlscope.begin=abc&p.rlscope.window=-3")).toEqual(FIRST);
+  expect(viewOf("nonsense").key).toBe(FIRST.view);
 });
 
 test("times read well", () => {
@@ -59,7 +62,7 @@ test("the ruler's steps are round", () => {
 });
 
 const lanes: TimelineData = {
-  begin: 0, end: 100, wall: 100, operations: [["update/loss", null], ["rollout", null]], categories: ["python"],
+  begin: 0, end: 100, wall: 100, window: 0, windows: [[null, 100]], compiles: [], operations: [["update/loss", null], ["rollout", null]], categories: ["python"],
   labels: { 0: [0, "dot.1"], 1: [1, "fusion"] }, steps: [],
   lanes: [
     { process: 0, side: "device", name: "d", pieces: 3, start: [0, 20, 60], duration: [10, 10, 5], key: [0, 1, 0],
@@ -75,12 +78,12 @@ test("a point finds the piece under it", () => {
 });
 
 test("a search in a file goes on from where it is, and begins again", async () => {
-  const source = new File({ report: report([]), ops: {}, timeline: lanes });
+  const source = new File({ report: report([]), ops: {}, timelines: [lanes] });
   const asked = { run: "", name: "", group: "auto" };
-  expect(await source.find(asked, "LOSS", 0)).toMatchObject({ start: 60, end: 65 });
-  expect(await source.find(asked, "loss", 60)).toMatchObject({ start: 0 });
-  expect(await source.find(asked, "fusion", 0)).toMatchObject({ start: 20 });
-  expect(await source.find(asked, "none", 0)).toBeNull();
+  expect(await source.find(asked, 0, "LOSS", 0)).toMatchObject({ start: 60, end: 65 });
+  expect(await source.find(asked, 0, "loss", 60)).toMatchObject({ start: 0 });
+  expect(await source.find(asked, 0, "fusion", 0)).toMatchObject({ start: 20 });
+  expect(await source.find(asked, 0, "none", 0)).toBeNull();
 });
 
 test("an operation keeps its root's hue, and no name is taken for a style", () => {
@@ -94,4 +97,21 @@ test("text on a colour can be read", () => {
   expect(textOn("hsl(265 44% 40%)")).toBe("#ffffff");
   expect(textOn("hsl(48 58% 62%)")).toBe("#000000");
   expect(textOn(cellColor("idle", true))).toBe("#ffffff");
+});
+
+test("each view has its own name", () => {
+  expect(new Set(VIEWS.map((view) => view.key)).size).toBe(VIEWS.length);
+  expect(VIEWS.map((view) => viewOf(view.key))).toEqual(VIEWS);
+});
+
+test("a run of several windows goes by its first one, not by its number", () => {
+  const one = { run: "a", name: "2026_1", sessions: ["2026_1"], files: 1, bytes: 2e6, changed: 0 };
+  expect(title(one)).toBe("a · 2026_1");
+  expect(title({ ...one, run: ".", name: "10791-17960", sessions: ["2026_1", "2026_2"] }))
+    .toBe("all 2 windows, 2026_1");
+});
+
+test("a word of several things is a plural", () => {
+  expect([plural(1, "compile"), plural(2, "dispatch"), plural(1000, "device op")])
+    .toEqual(["1 compile", "2 dispatches", "1,000 device ops"]);
 });

@@ -1,4 +1,4 @@
-import { CELL_NAMES, cellColor } from "../colors";
+import { CELL_NAMES, cellColor, PALE } from "../colors";
 import { duration, percent } from "../format";
 import type { Segment } from "../model";
 
@@ -20,7 +20,7 @@ export function StackedBar({ segments, scale, dark, label, interval }: Props) {
     <div class="stacked" role="img" aria-label={`${label}: ${words || "nothing"}`}>
       {segments.map((one) => (
         <span
-          key={one.key} style={{ width: at(one.value), background: cellColor(one.key, dark) }}
+          key={one.key} class={PALE.has(one.key) ? "pale" : ""} style={{ width: at(one.value), background: cellColor(one.key, dark) }}
           title={`${label}\n${CELL_NAMES[one.key] ?? one.key}: ${duration(one.value)} (${percent(one.value, total)})`}
         />
       ))}
@@ -38,7 +38,7 @@ export function Legend({ keys, dark }: { keys: string[]; dark: boolean }) {
   return (
     <ul class="legend">
       {keys.map((key) => (
-        <li key={key}><i style={{ background: cellColor(key, dark) }} />{CELL_NAMES[key] ?? key}</li>
+        <li key={key}><i class={PALE.has(key) ? "pale" : ""} style={{ background: cellColor(key, dark) }} />{CELL_NAMES[key] ?? key}</li>
       ))}
     </ul>
   );

@@ -153,7 +153,7 @@ function label(
   const path = scene.data.operations[operation]?.[0] ?? "";
   const category = lane.side === "host" ? (scene.data.categories[lane.key[place]!] ?? "") : "";
   const text = lane.side === "host" ? (path.startsWith("(") ? category : path) : name || path;
-  let shown = text;
+  let shown = text.slice(0, Math.ceil(room / 2)); // no letter is narrower on average, and names may be endless
   while (shown && context.measureText(shown).width > room) shown = shown.slice(0, -1);
   if (shown.length < text.length) shown = shown.length > 3 ? `${shown.slice(0, -1)}…` : "";
   if (shown) context.fillText(shown, x, y);

@@ -1,6 +1,7 @@
 import { cell, duration, percent, unitOf } from "../format";
 import { flat, tree } from "../model";
 import type { Report } from "../report";
+import type { ViewProps } from "./registry";
 
 const METHODS = {
   none: "Nothing was subtracted: these are the times as recorded.",
@@ -8,7 +9,7 @@ const METHODS = {
   anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted.",
 };
 
-export function Overhead({ report }: { report: Report }) {
+export function Overhead({ report }: Pick<ViewProps, "report">) {
   const { overhead } = report;
   const known = overhead.correction !== "none";
   return (
@@ -17,10 +18,20 @@ export function Overhead({ report }: { report: Report }) {
         <h2 id="overhead-title">What profiling cost</h2>
         <p>{METHODS[overhead.correction] ?? overhead.correction}</p>
         {!known && (
-          <p class="note">
-            {overhead.reason ?? "This report holds no correction."} Small ops are inflated most: compare shares with
-            care.
-          </p>
+          <>
+            <p>{sentence(overhead.reason ?? "the report holds no correction")}</p>
+            <p class="note">
+              Recording costs a little for every op, so operations of many small ops look slower than they are. Two
+              things make this page say by how much:
+            </p>
+            <ul class="note">
+              <li><code>rlscope-jax calibrate</code> once on the machine that records: it measures what an op costs.</li>
+              <li>
+                five or more steps before the window that nobody records, <code>Schedule(wait=5)</code>: they are timed,
+                and the recorded steps compared with them.
+              </li>
+            </ul>
+          </>
         )}
         {known && (
           <p>
@@ -39,6 +50,10 @@ export function Overhead({ report }: { report: Report }) {
       {known && <Removed report={report} />}
     </div>
   );
+}
+
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 
 function Constants({ title, values }: { title: string; values: Record<string, unknown> }) {
