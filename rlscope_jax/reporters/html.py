@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any
 
 from rlscope_jax.breakdown.report import Report
+from rlscope_jax.reporters.units import as_text
 from rlscope_jax.tb_plugin import ops, timeline
-from rlscope_jax.tb_plugin.discovery import shown
 
 _COLUMNS = 4000  # the timeline's detail: enough for the widest screen, and to zoom in a little
 _LEAST_COLUMNS = 1000  # of each where there are many windows
@@ -49,7 +49,7 @@ def to_page(report: Report) -> str:
     script = _script()
     return _PAGE.format(
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        title=html.escape(shown(f"{data['session']['name']} · RL-Scope")),
+        title=html.escape(as_text(f"{data['session']['name']} · RL-Scope")),
         data=_as_text(embedded),
         script=script,
     )

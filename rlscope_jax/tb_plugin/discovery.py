@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rlscope_jax.errors import RlscopeError
+from rlscope_jax.reporters.units import as_text
 from rlscope_jax.xla_events.sessions import Session, sessions
 
 _SUFFIX = ".xplane.pb"
@@ -40,7 +41,7 @@ class Recording:
         return {
             "run": self.run,
             "name": self.name,
-            "sessions": [shown(part.name) for part in self.parts],
+            "sessions": [as_text(part.name) for part in self.parts],
             "files": sum(len(part.files) for part in self.parts),
             "bytes": self.bytes,
             "changed": self.changed,
@@ -59,11 +60,6 @@ class Found:
     """Descriptions that our own capture wrote, whose profile is gone."""
     truncated: bool = False
     """Whether there were more directories than it looks through."""
-
-
-def shown(text: str) -> str:
-    """A name from the file system as it can be sent: its bytes need not be UTF-8."""
-    return os.fsencode(text).decode("utf-8", "replace")
 
 
 def roots_of(logdir: str | None, logdir_spec: str | None) -> list[tuple[str, str]]:
@@ -150,7 +146,7 @@ def look(roots: Iterable[tuple[str, str]]) -> Found:
             for directory, names in _walk(path, found, _MOST_DIRECTORIES - walked):
                 walked += 1
                 _add(found, label, Path(path), Path(directory), names)
-        found.looked_in.append({"path": shown(path), "directories": walked - before, "problem": problem})
+        found.looked_in.append({"path": as_text(path), "directories": walked - before, "problem": problem})
     _join_windows(found)
     return found
 
@@ -197,7 +193,7 @@ def _is_directory(entry: os.DirEntry[str]) -> bool:
 
 def _tell_unreadable(found: Found, path: str | Path, reason: str) -> None:
     if len(found.unreadable) < _MOST_TOLD:
-        found.unreadable.append({"path": shown(str(path)), "reason": shown(reason)})
+        found.unreadable.append({"path": as_text(str(path)), "reason": as_text(reason)})
 
 
 def _add(found: Found, label: str, root: Path, directory: Path, names: list[str]) -> None:
@@ -208,23 +204,23 @@ def _add(found: Found, label: str, root: Path, directory: Path, names: list[str]
         except (RlscopeError, OSError, StopIteration) as error:
             _tell_unreadable(found, directory, str(error))
             return
-        run, name = _run_name(label, root, part.logdir), shown(part.name)
+        run, name = _run_name(label, root, part.logdir), as_text(part.name)
         if (run, name) in found.recordings:  # of another of several log directories without names
-            run = shown(str(part.logdir))
+            run = as_text(str(part.logdir))
         found.recordings[run, name] = Recording(
             run, name, (part,), max(one.st_mtime for one in status), sum(one.st_size for one in status)
         )
     elif directory.name == "rlscope" and directory.parent.name == "plugins":
         profiles = directory.parent / "profile"
         found.lost += [
-            shown(str(directory / name))
+            as_text(str(directory / name))
             for name in sorted(names)
             if name.endswith(".json") and not (profiles / name.removesuffix(".json")).is_dir()
         ]
 
 
 def _run_name(label: str, root: Path, logdir: Path) -> str:
-    inside = shown(str(logdir.relative_to(root)) if logdir.is_relative_to(root) else logdir.name)
+    inside = as_text(str(logdir.relative_to(root)) if logdir.is_relative_to(root) else logdir.name)
     if not label:
         return inside
     return label if inside == "." else f"{label}/{inside}"

@@ -194,7 +194,7 @@ class RlscopePlugin(base_plugin.TBPlugin):
     def _folder(self, request: wrappers.Request) -> Path:
         state = self._state(request)
         if state.state != "ready":
-            raise _Refusal(409, "this recording is still being read")
+            raise _Refusal(409, "this recording is still being read", "Reload to see it as it is now.")
         return state.folder
 
     def _timeline(self, request: wrappers.Request) -> timeline.Timeline:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import re
 
 import pytest
@@ -85,3 +86,10 @@ def test_a_notebook_shows_bars_that_need_no_script(tmp_path):
     wall = {row["path"]: wall_of_row(row, "raw") for row in report.to_dict()["operations"]}
     assert bars == sorted(bars, key=lambda path: -wall[path])
     assert "update" in bars
+
+
+def test_a_directory_whose_name_is_no_utf8_does_no_harm(tmp_path):
+    report = load(write_trace(tmp_path / os.fsdecode(b"run\xff")))
+    assert "run\ufffd" in json.loads(json.dumps(report._repr_html_()))
+    to_page(report).encode("utf-8")
+    report._repr_html_().encode("utf-8")

@@ -256,9 +256,7 @@ def test_a_recording_removed_meanwhile_is_not_made_again(own):
     assert not (folder / "run").exists()
 
 
-@pytest.mark.parametrize(
-    "damage", [b"", b"not gzip", b"\x1f\x8b\x08"], ids=["empty", "no gzip", "cut short"]
-)
+@pytest.mark.parametrize("damage", [b"", b"not gzip", b"\x1f\x8b\x08"], ids=["empty", "no gzip", "cut short"])
 def test_a_result_damaged_on_disk_is_read_anew(own, damage):
     made, folder = own(run=write_trace)
     good = answer(made, "/report", run="run", name="s")[1]

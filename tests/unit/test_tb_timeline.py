@@ -170,8 +170,9 @@ def test_every_window_of_a_run_has_its_timeline(tmp_path):
 def test_it_tells_when_programs_were_compiled(tmp_path):
     """And does so of the pieces that are the compilation on the thread's own line."""
     trace, tree = CpuTrace(), [Op("dot.1", 5 * US)]
-    trace.compile("f", 100 * US, 400 * US)
-    trace.run(module_of("jit_f", 7, tree, SCOPED), tree, at=600 * US)
+    trace.python.event("PjitFunction(f)", 100 * US, 500 * US)
+    trace.python.event("backend_compile_and_load", 200 * US, 300 * US)
+    trace.run(module_of("jit_f", 7, tree, SCOPED), tree, at=700 * US)
     trace.write(tmp_path)
     report = load(tmp_path)
     (one,) = timeline.timelines_of(report)

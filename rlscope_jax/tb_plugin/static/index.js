@@ -263,21 +263,21 @@ e = { __e: function(e, t, n, r) {
 	return e.__v.__b - t.__v.__b;
 }, o = Symbol(), s = /(PointerCapture)$|Capture$/i, c = 0, l = {};
 // node_modules/preact/hooks/dist/hooks.mjs
-var P, F, ce, le, ue = Object.is, I = 0, de = [], fe = [], L = e, pe = L.__b, me = L.__r, he = L.diffed, ge = L.__c, _e = L.unmount, ve = L.__;
-function ye(e, t) {
-	L.__h && L.__h(F, e, I || t), I = 0;
+var P, F, ce, le, ue = Object.is, de = 0, fe = [], pe = [], I = e, me = I.__b, he = I.__r, ge = I.diffed, _e = I.__c, ve = I.unmount, ye = I.__;
+function be(e, t) {
+	I.__h && I.__h(F, e, de || t), de = 0;
 	var n = F.__H || (F.__H = {
 		__: [],
 		__h: []
 	});
 	return e >= n.__.length && n.__.push({}), n.__[e];
 }
-function R(e) {
-	return I = 1, be(Ae, e);
+function L(e) {
+	return de = 1, xe(ke, e);
 }
-function be(e, t, n) {
-	var r = ye(P++, 2);
-	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ae(void 0, t), function(e) {
+function xe(e, t, n) {
+	var r = be(P++, 2);
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : ke(void 0, t), function(e) {
 		var t = (r.__N || r.__)[0], n = r.t(t, e);
 		ue(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
 	}], r.__c = F, !F.__f)) {
@@ -298,76 +298,76 @@ function be(e, t, n) {
 	}
 	return r.__;
 }
-function z(e, t) {
-	var n = ye(P++, 3);
-	!L.__s && ke(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, F.__H.__h.push(n));
+function R(e, t) {
+	var n = be(P++, 3);
+	!I.__s && Oe(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, F.__H.__h.push(n));
 }
-function xe(e, t) {
-	var n = ye(P++, 4);
-	!L.__s && ke(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, F.__h.push(n));
+function Se(e, t) {
+	var n = be(P++, 4);
+	!I.__s && Oe(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, F.__h.push(n));
 }
-function B(e) {
-	return I = 5, V(function() {
+function z(e) {
+	return de = 5, B(function() {
 		return { current: e };
 	}, []);
 }
-function V(e, t) {
-	var n = ye(P++, 7);
-	return ke(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+function B(e, t) {
+	var n = be(P++, 7);
+	return Oe(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 }
-function Se(e, t) {
-	return I = 8, V(function() {
+function V(e, t) {
+	return de = 8, B(function() {
 		return e;
 	}, t);
 }
 function Ce() {
 	var e;
 	do {
-		for (; e = fe.shift();) try {
-			De(e);
+		for (; e = pe.shift();) try {
+			H(e);
 		} catch (t) {
-			L.__e(t, { __: (e = e.__P) && e.__v });
+			I.__e(t, { __: (e = e.__P) && e.__v });
 		}
-		for (; e = de.shift();) {
+		for (; e = fe.shift();) {
 			var t = e.__H;
 			if (e.__P && t) try {
-				t.__h.some(De), t.__h.some(Oe), t.__h = [];
+				t.__h.some(H), t.__h.some(De), t.__h = [];
 			} catch (n) {
-				t.__h = [], L.__e(n, e.__v);
+				t.__h = [], I.__e(n, e.__v);
 			}
 		}
-	} while (fe.length);
+	} while (pe.length);
 }
-L.__b = function(e) {
-	F = null, pe && pe(e);
-}, L.__ = function(e, t) {
-	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ve && ve(e, t);
-}, L.__r = function(e) {
-	me && me(e), P = 0;
+I.__b = function(e) {
+	F = null, me && me(e);
+}, I.__ = function(e, t) {
+	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ye && ye(e, t);
+}, I.__r = function(e) {
+	he && he(e), P = 0;
 	var t = (F = e.__c).__H;
-	t && (ce == F ? F.__h = [] : (t.__h.some(De), t.__h.some(Oe), P = 0), t.__h = [], t.__.some(function(e) {
+	t && (ce == F ? F.__h = [] : (t.__h.some(H), t.__h.some(De), P = 0), t.__h = [], t.__.some(function(e) {
 		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
 	})), ce = F;
-}, L.diffed = function(e) {
-	he && he(e);
+}, I.diffed = function(e) {
+	ge && ge(e);
 	var t = e.__c;
-	t && t.__H && (t.__H.__h.length && Ee(de.push(t)), t.__H.__.some(function(e) {
+	t && t.__H && (t.__H.__h.length && Ee(fe.push(t)), t.__H.__.some(function(e) {
 		e.u && (e.__H = e.u);
 	})), ce = F = null;
-}, L.__c = function(e, t) {
+}, I.__c = function(e, t) {
 	t.some(function(e) {
 		try {
-			e.__h.some(De), e.__h = e.__h.filter(function(e) {
-				return !e.__ || Oe(e);
+			e.__h.some(H), e.__h = e.__h.filter(function(e) {
+				return !e.__ || De(e);
 			});
 		} catch (t) {
 			e.__h = [function() {
 				throw t;
 			}];
 		}
-	}), ge && ge(e, t);
-}, L.unmount = function(e) {
-	_e && _e(e);
+	}), _e && _e(e, t);
+}, I.unmount = function(e) {
+	ve && ve(e);
 	var t, n, r = e.__c;
 	r && r.__H && (r.__H.__.some(function(r) {
 		try {
@@ -376,12 +376,12 @@ L.__b = function(e) {
 					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 					n &&= n.__c;
 				}
-				r.__P = n, Ee(fe.push(r));
-			} else De(r);
+				r.__P = n, Ee(pe.push(r));
+			} else H(r);
 		} catch (e) {
 			t = e;
 		}
-	}), r.__H = void 0, t && L.__e(t, r.__v));
+	}), r.__H = void 0, t && I.__e(t, r.__v));
 };
 var we = typeof requestAnimationFrame == "function";
 function Te(e) {
@@ -391,28 +391,28 @@ function Te(e) {
 	we && (t = requestAnimationFrame(n));
 }
 function Ee(e) {
-	e != 1 && le == L.requestAnimationFrame || ((le = L.requestAnimationFrame) || Te)(Ce);
+	e != 1 && le == I.requestAnimationFrame || ((le = I.requestAnimationFrame) || Te)(Ce);
 }
-function De(e) {
+function H(e) {
 	var t = F, n = e.__c;
 	typeof n == "function" && (e.__c = void 0, n()), F = t;
 }
-function Oe(e) {
+function De(e) {
 	var t = F;
 	e.__c = e.__(), F = t;
 }
-function ke(e, t) {
+function Oe(e, t) {
 	return !e || e.length != t.length || t.some(function(t, n) {
 		return !ue(t, e[n]);
 	});
 }
-function Ae(e, t) {
+function ke(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var je = Symbol.for("pv"), Me = 0;
+var Ae = Symbol.for("pv"), je = 0;
 Array.isArray;
-function H(t, n, r, i, a, o) {
+function U(t, n, r, i, a, o) {
 	n ||= {};
 	var s, c, l = n;
 	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -426,23 +426,23 @@ function H(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: je,
-		__v: --Me,
+		constructor: Ae,
+		__v: --je,
 		__i: -1,
 		__u: 0
 	};
 	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 }
 // src/components/Message.tsx
-function U({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
-	return /* @__PURE__ */ H("section", {
+function W({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
+	return /* @__PURE__ */ U("section", {
 		class: `message ${t}`,
 		role: t === "bad" ? "alert" : "status",
 		children: [
-			/* @__PURE__ */ H("h1", { children: e }),
+			/* @__PURE__ */ U("h1", { children: e }),
 			a,
-			n && /* @__PURE__ */ H("p", { children: n }),
-			r && /* @__PURE__ */ H("button", {
+			n && /* @__PURE__ */ U("p", { children: n }),
+			r && /* @__PURE__ */ U("button", {
 				type: "button",
 				class: "action",
 				onClick: i,
@@ -451,53 +451,53 @@ function U({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, child
 		]
 	});
 }
-function Ne({ progress: e }) {
+function Me({ progress: e }) {
 	let t = Math.round(100 * e.progress), n = e.state === "waiting", r = e.ahead > 1 ? `after ${e.ahead - 1} others` : "as soon as another one is done";
-	return /* @__PURE__ */ H(U, {
+	return /* @__PURE__ */ U(W, {
 		title: n ? `This recording is read ${r}` : "Reading the recording",
-		children: [/* @__PURE__ */ H("progress", {
+		children: [/* @__PURE__ */ U("progress", {
 			"aria-label": "Reading",
 			max: 100,
 			value: n || !t ? void 0 : t
-		}), /* @__PURE__ */ H("p", { children: [n ? "Waiting" : Pe(e), ". What is read is kept: the next time it opens at once."] })]
+		}), /* @__PURE__ */ U("p", { children: [n ? "Waiting" : Ne(e), ". What is read is kept: the next time it opens at once."] })]
 	});
 }
-function Pe({ stage: e, progress: t }) {
+function Ne({ stage: e, progress: t }) {
 	return e === "writing" ? "Adding up" : e === "starting" ? "Starting" : `${Math.round(100 * t)} % decoded`;
 }
 // src/views/Empty.tsx
-var Fe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
-function Ie({ listing: e, onRefresh: t }) {
+var Pe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
+function Fe({ listing: e, onRefresh: t }) {
 	let n = e.looked_in[0]?.path ?? "LOGDIR";
-	return /* @__PURE__ */ H(U, {
+	return /* @__PURE__ */ U(W, {
 		title: "No recording was found",
 		action: "Look again",
 		onAction: t,
 		children: [
-			/* @__PURE__ */ H("p", { children: [
+			/* @__PURE__ */ U("p", { children: [
 				"A recording is a file ",
-				/* @__PURE__ */ H("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
+				/* @__PURE__ */ U("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
 				". It was looked for in:"
 			] }),
-			/* @__PURE__ */ H("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ H("li", { children: [
-				/* @__PURE__ */ H("code", { children: e.path }),
+			/* @__PURE__ */ U("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ U("li", { children: [
+				/* @__PURE__ */ U("code", { children: e.path }),
 				": ",
 				e.problem ?? `${e.directories} directories, none with a recording`
-			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ H("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
-			e.truncated && /* @__PURE__ */ H("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
-			e.unreadable.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These could not be read:" }), /* @__PURE__ */ H("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ H("li", { children: [
-				/* @__PURE__ */ H("code", { children: e.path }),
+			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ U("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
+			e.truncated && /* @__PURE__ */ U("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
+			e.unreadable.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These could not be read:" }), /* @__PURE__ */ U("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ U("li", { children: [
+				/* @__PURE__ */ U("code", { children: e.path }),
 				": ",
 				e.reason
 			] }, e.path)) })] }),
-			e.lost.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ H("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ H("li", { children: /* @__PURE__ */ H("code", { children: e }) }, e)) })] }),
-			/* @__PURE__ */ H("p", { children: "These three lines make one:" }),
-			/* @__PURE__ */ H("pre", { children: /* @__PURE__ */ H("code", { children: Fe.replace("LOGDIR", n) }) })
+			e.lost.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ U("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ U("li", { children: /* @__PURE__ */ U("code", { children: e }) }, e)) })] }),
+			/* @__PURE__ */ U("p", { children: "These three lines make one:" }),
+			/* @__PURE__ */ U("pre", { children: /* @__PURE__ */ U("code", { children: Pe.replace("LOGDIR", n) }) })
 		]
 	});
 }
 // src/colors.ts
-var Le = {
+var Ie = {
 	device_only: "device only",
 	overlap: "device and host",
 	python: "Python",
@@ -510,16 +510,16 @@ var Le = {
 	wait_inferred: "wait (inferred)",
 	runtime: "runtime",
 	idle: "idle"
-}, Re = /* @__PURE__ */ new Set([
+}, Le = /* @__PURE__ */ new Set([
 	"wait",
 	"wait_inferred",
 	"idle"
 ]);
-function ze(e) {
-	let t = Object.keys(Le), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
+function Re(e) {
+	let t = Object.keys(Ie), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
 	return [...new Set(e)].sort((e, t) => n(e) - n(t));
 }
-var Be = {
+var ze = {
 	device_only: "#2f6fd0",
 	overlap: "#1f9e9a",
 	python: "#f0b323",
@@ -532,8 +532,8 @@ var Be = {
 	wait_inferred: "#d3dae1",
 	runtime: "#9a8571",
 	idle: "#dfe3e8"
-}, Ve = {
-	...Be,
+}, Be = {
+	...ze,
 	device_only: "#5b95ea",
 	overlap: "#36b8b0",
 	python: "#e8b545",
@@ -547,10 +547,10 @@ var Be = {
 	runtime: "#ab9681",
 	idle: "#444c57"
 };
-function He(e, t) {
-	return (t ? Ve : Be)[e] ?? "#8a8f98";
+function Ve(e, t) {
+	return (t ? Be : ze)[e] ?? "#8a8f98";
 }
-var Ue = [
+var He = [
 	214,
 	28,
 	150,
@@ -561,17 +561,17 @@ var Ue = [
 	8,
 	100,
 	295
-], We = class {
+], Ue = class {
 	hues = /* @__PURE__ */ new Map();
 	constructor(e) {
 		for (let t of e) this.hueOf(t);
 	}
 	hueOf(e) {
 		let t = e.split("/", 1)[0], n = this.hues.get(t);
-		return n === void 0 && (n = Ue[this.hues.size % Ue.length], t.startsWith("(") || this.hues.set(t, n)), n;
+		return n === void 0 && (n = He[this.hues.size % He.length], t.startsWith("(") || this.hues.set(t, n)), n;
 	}
 	of(e, t, n) {
-		if (e === "(idle)") return He("idle", n);
+		if (e === "(idle)") return Ve("idle", n);
 		if (e.startsWith("(")) return n ? "hsl(215 6% 42%)" : "hsl(215 8% 74%)";
 		let r = e.slice(e.indexOf("/") + 1), i = 0;
 		if (r !== e) for (let e of r) i = (i * 31 + e.charCodeAt(0)) % 997;
@@ -579,11 +579,11 @@ var Ue = [
 		return `hsl(${this.hueOf(e)} ${o}% ${(n ? 40 : 62) + a}%)`;
 	}
 };
-function Ge(e) {
-	let [t, n, r] = Ke(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
+function We(e) {
+	let [t, n, r] = Ge(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
 	return .2126 * t + .7152 * n + .0722 * r > .179 ? "#000000" : "#ffffff";
 }
-function Ke(e) {
+function Ge(e) {
 	if (e.startsWith("#")) return [
 		1,
 		3,
@@ -600,56 +600,56 @@ function Ke(e) {
 	});
 }
 // src/format.ts
-var qe = [
+var Ke = [
 	[1e9, "s"],
 	[1e6, "ms"],
 	[1e3, "µs"],
 	[1, "ns"]
 ];
-function Je(e) {
-	let [t, n] = qe.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? qe[1] : qe[3]);
+function qe(e) {
+	let [t, n] = Ke.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ke[1] : Ke[3]);
 	return {
 		scale: t,
 		name: n
 	};
 }
-function W(e) {
+function G(e) {
 	if (e === null) return "not known";
 	if (e === 0) return "0";
-	let [t, n] = qe.find(([t]) => Math.abs(e) >= t) ?? qe[3];
-	return `${Xe(e / t)} ${n}`;
+	let [t, n] = Ke.find(([t]) => Math.abs(e) >= t) ?? Ke[3];
+	return `${Ye(e / t)} ${n}`;
 }
-function G(e, t) {
+function K(e, t) {
 	if (e === null) return "–";
 	if (e === 0) return "·";
 	let n = e / t.scale;
-	return Math.abs(n) < .005 ? "<0.01" : Ze(n, 2);
+	return Math.abs(n) < .005 ? "<0.01" : Xe(n, 2);
 }
-function K(e, t) {
+function q(e, t) {
 	if (e === null || !t) return "–";
 	let n = 100 * e / t;
 	return n > 0 && n < .05 ? "<0.1 %" : `${n.toFixed(1)} %`;
 }
-function q(e) {
-	return e == null ? "–" : e === 0 ? "·" : Ze(e, 0);
+function J(e) {
+	return e == null ? "–" : e === 0 ? "·" : Xe(e, 0);
+}
+function Je(e) {
+	return e >= 1e9 ? `${Ye(e / 1e9)} GB` : e >= 1e6 ? `${Ye(e / 1e6)} MB` : `${Ye(Math.max(e / 1e3, .1))} kB`;
 }
 function Ye(e) {
-	return e >= 1e9 ? `${Xe(e / 1e9)} GB` : e >= 1e6 ? `${Xe(e / 1e6)} MB` : `${Xe(Math.max(e / 1e3, .1))} kB`;
-}
-function Xe(e) {
 	let t = Math.abs(e);
-	return Ze(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
+	return Xe(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
 }
-function Ze(e, t) {
+function Xe(e, t) {
 	return e.toLocaleString("en", {
 		minimumFractionDigits: t,
 		maximumFractionDigits: t
 	});
 }
-function Qe(e, t) {
+function Ze(e, t) {
 	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : t.endsWith("h") ? "es" : "s"}`;
 }
-function $e(e, t) {
+function Qe(e, t) {
 	if (e.length <= t) return e;
 	let n = e.split("/"), [r, i] = [n[0], n.at(-1)];
 	for (let e = n.length - 2; e >= 1; e--) {
@@ -663,49 +663,71 @@ function $e(e, t) {
 	return n.length > 1 && i.length + 2 <= t ? `…/${i}` : `${e.slice(0, t - 12)}…${e.slice(-11)}`;
 }
 // src/components/Icicle.tsx
-var et = 24, tt = 12, nt = .15;
-function rt({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
-	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? it(e, t, o, 0, 0) : [];
-	return /* @__PURE__ */ H("div", {
+var $e = 24, et = 12, tt = .15;
+function nt({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
+	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? rt(e, t, o, 0, 0) : [];
+	return /* @__PURE__ */ U("div", {
 		class: "icicle",
-		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * et}px` },
-		children: s.map(({ node: e, left: s, width: c, row: l }) => {
-			let u = n.of(e.path, null, r);
-			return /* @__PURE__ */ H("button", {
+		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * $e}px` },
+		children: s.map(({ node: e, key: s, few: c, left: l, width: u, row: d }) => {
+			let f = {
+				left: `${l}%`,
+				width: `${u}%`,
+				top: `${d * $e}px`
+			};
+			if (!e) {
+				let e = `${c.toLocaleString("en")} more, each too narrow to show`;
+				return /* @__PURE__ */ U("div", {
+					class: "few",
+					style: f,
+					title: e,
+					children: u > 5 && e
+				}, s);
+			}
+			let p = n.of(e.path, null, r);
+			return /* @__PURE__ */ U("button", {
 				type: "button",
-				tabIndex: c < 1 ? -1 : 0,
+				tabIndex: u < 1 ? -1 : 0,
 				"aria-pressed": e.key === i,
 				style: {
-					left: `${s}%`,
-					width: `${c}%`,
-					top: `${l * et}px`,
-					background: u,
-					color: Ge(u)
+					...f,
+					background: p,
+					color: We(p)
 				},
-				title: `${e.path}\n${W(t(e))} (${K(t(e), o)})`,
-				"aria-label": `${e.path}: ${W(t(e))}`,
+				title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
+				"aria-label": `${e.path}: ${G(t(e))}`,
 				onClick: () => a(e),
-				children: c > 1.5 && e.name
+				children: u > 1.5 && e.name
 			}, e.key);
 		})
 	});
 }
-function it(e, t, n, r, i) {
+function rt(e, t, n, r, i) {
 	let a = [];
-	if (i >= tt) return a;
-	for (let o of e) {
-		let e = 100 * t(o) / n;
-		e < nt || (a.push({
-			node: o,
+	if (i >= et) return a;
+	let [o, s] = [0, 0];
+	for (let c of e) {
+		let e = 100 * t(c) / n;
+		e < tt ? (o += Number(e > 0), s += e) : (a.push({
+			node: c,
+			key: c.key,
+			few: 0,
 			left: r,
 			width: e,
 			row: i
-		}, ...it(o.children, t, n, r, i + 1)), r += e);
+		}, ...rt(c.children, t, n, r, i + 1)), r += e);
 	}
-	return a;
+	return s >= tt && a.push({
+		node: null,
+		key: `${i}|${r}`,
+		few: o,
+		left: r,
+		width: s,
+		row: i
+	}), a;
 }
 // src/model.ts
-function J(e, t) {
+function Y(e, t) {
 	return e ? t && e.corrected !== null ? {
 		value: e.corrected,
 		interval: e.interval
@@ -717,14 +739,14 @@ function J(e, t) {
 		interval: null
 	};
 }
-function Y(e, t) {
-	return J(e, t).value ?? 0;
+function X(e, t) {
+	return Y(e, t).value ?? 0;
 }
-function at(e) {
+function it(e) {
 	return e.totals.wall.corrected !== null;
 }
-function ot(e, t) {
-	let n = (n) => e.reduce((e, r) => e + Y(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
+function at(e, t) {
+	let n = (n) => e.reduce((e, r) => e + X(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
 	return [
 		{
 			key: "device_only",
@@ -744,34 +766,34 @@ function ot(e, t) {
 		}
 	].filter((e) => e.value > 0);
 }
-var st = [
+var ot = [
 	"device_only",
 	"overlap",
 	"host_only",
 	"idle"
 ];
-function ct(e, t) {
-	return st.reduce((n, r) => n + Y(e.wall[r], t), 0);
+function st(e, t) {
+	return ot.reduce((n, r) => n + X(e.wall[r], t), 0);
 }
-function lt(e, t) {
+function ct(e, t) {
 	if (!t) return null;
 	let [n, r, i] = [
 		0,
 		0,
 		!1
 	];
-	for (let t of e) for (let e of st) {
-		let { value: a, interval: o } = J(t.wall[e], !0);
+	for (let t of e) for (let e of ot) {
+		let { value: a, interval: o } = Y(t.wall[e], !0);
 		o && (i = !0), n += o ? o[0] : a ?? 0, r += o ? o[1] : a ?? 0;
 	}
 	return i ? [n, r] : null;
 }
-function ut(e, t) {
+function lt(e, t) {
 	return `${e}|${t}`;
 }
-function X(e, t) {
+function ut(e, t) {
 	let n = /* @__PURE__ */ new Map(), r = [], i = (e, t) => {
-		let a = ut(e, t), o = n.get(a);
+		let a = lt(e, t), o = n.get(a);
 		if (o) return o;
 		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = dt(a, e, t, t.slice(c + 1), s);
 		if (n.set(a, l), c < 0) r.push(l);
@@ -815,9 +837,9 @@ function dt(e, t, n, r, i) {
 	};
 }
 function ft(e, t, n) {
-	let r = Y(t.device.self, n);
-	e.rows.push(t), e.wall += ct(t, n), e.device += r, e.host += Y(t.host.self, n), e.hostOnly += Y(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
-	let i = Y(t.device.self, !1);
+	let r = X(t.device.self, n);
+	e.rows.push(t), e.wall += st(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
+	let i = X(t.device.self, !1);
 	for (let [n, r] of Object.entries(t.evidence)) e.evidence.set(n, (e.evidence.get(n) ?? 0) + r * i);
 }
 function pt(e) {
@@ -829,7 +851,7 @@ function mt(e) {
 	return e.flatMap((e) => [e, ...mt(e.children)]);
 }
 function ht(e, t, n) {
-	let r = mt(X(e, t)).filter((e) => e.wall > 0);
+	let r = mt(ut(e, t)).filter((e) => e.wall > 0);
 	r.sort((e, t) => Number(e.special) - Number(t.special) || t.wall - e.wall);
 	let i = e.processes.length > 1, a = r.filter((e) => !e.special), o = a.length > n + 1 ? a.slice(0, n) : a, s = a.slice(o.length), c = (t) => ({
 		label: i ? `${t.path} · ${gt(e, t.process)}` : t.path,
@@ -994,47 +1016,57 @@ function xt() {
 }
 // src/components/StackedBar.tsx
 function St({ segments: e, scale: t, dark: n, label: r, interval: i }) {
-	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Le[e.key] ?? e.key} ${W(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
-	return /* @__PURE__ */ H("div", {
+	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Ie[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
+	return /* @__PURE__ */ U("div", {
 		class: "stacked",
 		role: "img",
 		"aria-label": `${r}: ${o || "nothing"}`,
-		children: [e.map((e) => /* @__PURE__ */ H("span", {
-			class: Re.has(e.key) ? "pale" : "",
+		children: [e.map((e) => /* @__PURE__ */ U("span", {
+			class: Le.has(e.key) ? "pale" : "",
 			style: {
 				width: s(e.value),
-				background: He(e.key, n)
+				background: Ve(e.key, n)
 			},
-			title: `${r}\n${Le[e.key] ?? e.key}: ${W(e.value)} (${K(e.value, a)})`
-		}, e.key)), i && /* @__PURE__ */ H("i", {
+			title: `${r}\n${Ie[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
+		}, e.key)), i && /* @__PURE__ */ U("i", {
 			class: "whisker",
 			style: {
 				left: s(i[0]),
 				width: s(i[1] - i[0])
 			},
-			title: `${W(i[0])} to ${W(i[1])}`
+			title: `${G(i[0])} to ${G(i[1])}`
 		})]
 	});
 }
 function Ct({ keys: e, dark: t }) {
-	return /* @__PURE__ */ H("ul", {
+	return /* @__PURE__ */ U("ul", {
 		class: "legend",
-		children: e.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", {
-			class: Re.has(e) ? "pale" : "",
-			style: { background: He(e, t) }
-		}), Le[e] ?? e] }, e))
+		children: e.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", {
+			class: Le.has(e) ? "pale" : "",
+			style: { background: Ve(e, t) }
+		}), Ie[e] ?? e] }, e))
 	});
 }
 // src/components/Details.tsx
-function wt({ page: e, report: t, asked: n, node: r, unit: i }) {
-	let { corrected: a } = e.state, o = ot(r.rows, a);
-	return /* @__PURE__ */ H("aside", {
+var wt = {
+	mark: "named with operation()",
+	annotation: "named by an annotation",
+	scope: "a named scope",
+	function: "a Python function",
+	special: "no operation"
+};
+function Tt({ page: e, report: t, asked: n, node: r, unit: i }) {
+	let { corrected: a } = e.state, o = at(r.rows, a);
+	return /* @__PURE__ */ U("aside", {
 		class: "details",
 		"aria-label": `Details of ${r.path}`,
 		children: [
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ U("div", {
 				class: "heading",
-				children: [/* @__PURE__ */ H("h2", { children: r.path }), /* @__PURE__ */ H("button", {
+				children: [/* @__PURE__ */ U("h2", {
+					title: r.path,
+					children: r.path
+				}), /* @__PURE__ */ U("button", {
 					type: "button",
 					class: "close",
 					"aria-label": "Close the details",
@@ -1042,37 +1074,37 @@ function wt({ page: e, report: t, asked: n, node: r, unit: i }) {
 					children: "×"
 				})]
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ U("p", {
 				class: "note",
 				children: [
-					[...new Set(r.rows.map((e) => e.kind))].join(", "),
-					" · ",
-					W(r.wall),
+					[...new Set(r.rows.map((e) => wt[e.kind] ?? e.kind))].join(", "),
+					r.rows.length > 0 && " · ",
+					G(r.wall),
 					" of its own,",
 					" ",
-					K(r.wall, Y(t.totals.wall, a)),
+					q(r.wall, X(t.totals.wall, a)),
 					" of the window"
 				]
 			}),
-			r.wall > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(St, {
+			r.wall > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(St, {
 				segments: o,
 				scale: r.wall,
 				dark: e.dark,
 				label: r.path
-			}), /* @__PURE__ */ H(Ct, {
+			}), /* @__PURE__ */ U(Ct, {
 				keys: o.map((e) => e.key),
 				dark: e.dark
 			})] }),
-			/* @__PURE__ */ H(Tt, {
+			/* @__PURE__ */ U(Et, {
 				rows: r.rows,
 				corrected: a,
 				unit: i
 			}),
-			/* @__PURE__ */ H(Dt, {
+			/* @__PURE__ */ U(Ot, {
 				rows: r.rows,
 				corrected: a
 			}),
-			/* @__PURE__ */ H(Ot, {
+			/* @__PURE__ */ U(kt, {
 				page: e,
 				asked: n,
 				node: r
@@ -1080,135 +1112,135 @@ function wt({ page: e, report: t, asked: n, node: r, unit: i }) {
 		]
 	});
 }
-function Tt({ rows: e, corrected: t, unit: n }) {
-	return e.some((e) => e.direction) ? /* @__PURE__ */ H("table", {
+function Et({ rows: e, corrected: t, unit: n }) {
+	return e.some((e) => e.direction) ? /* @__PURE__ */ U("table", {
 		class: "plain",
-		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+			/* @__PURE__ */ U("th", {
 				scope: "col",
 				children: "direction"
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ U("th", {
 				scope: "col",
 				class: "number",
 				children: ["device self ", n.name]
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ U("th", {
 				scope: "col",
 				class: "number",
 				children: "ops"
 			})
-		] }) }), /* @__PURE__ */ H("tbody", { children: e.map((e) => /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		] }) }), /* @__PURE__ */ U("tbody", { children: e.map((e) => /* @__PURE__ */ U("tr", { children: [
+			/* @__PURE__ */ U("th", {
 				scope: "row",
 				children: e.direction ?? "none"
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: /* @__PURE__ */ H(Et, {
+				children: /* @__PURE__ */ U(Dt, {
 					figure: e.device.self,
 					corrected: t,
 					unit: n
 				})
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: q(e.device.ops)
+				children: J(e.device.ops)
 			})
 		] }, e.direction)) })]
 	}) : null;
 }
-function Et({ figure: e, corrected: t, unit: n }) {
-	let r = J(e, t);
-	return /* @__PURE__ */ H("span", {
-		title: r.interval ? `${W(r.interval[0])} to ${W(r.interval[1])}` : void 0,
-		children: G(r.value, n)
+function Dt({ figure: e, corrected: t, unit: n }) {
+	let r = Y(e, t);
+	return /* @__PURE__ */ U("span", {
+		title: r.interval ? `${G(r.interval[0])} to ${G(r.interval[1])}` : void 0,
+		children: K(r.value, n)
 	});
 }
-function Dt({ rows: e, corrected: t }) {
+function Ot({ rows: e, corrected: t }) {
 	let n = (n) => {
 		let r = /* @__PURE__ */ new Map();
-		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + Y(a, t));
+		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + X(a, t));
 		return [...r].filter(([, e]) => e > 0).sort((e, t) => t[1] - e[1]);
-	}, r = (e) => e.map(([e, t]) => `${Le[e] ?? e.replace("_", " ")} ${W(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
-	return /* @__PURE__ */ H("dl", {
+	}, r = (e) => e.map(([e, t]) => `${Ie[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
+	return /* @__PURE__ */ U("dl", {
 		class: "categories",
-		children: [i.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "device" }), /* @__PURE__ */ H("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "host threads" }), /* @__PURE__ */ H("dd", { children: r(a) })] })]
+		children: [i.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "device" }), /* @__PURE__ */ U("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "host threads" }), /* @__PURE__ */ U("dd", { children: r(a) })] })]
 	});
 }
-function Ot({ page: e, asked: t, node: n }) {
-	let [r, i] = R(null), a = n.rows.map((e) => e.direction);
-	if (z(() => {
+function kt({ page: e, asked: t, node: n }) {
+	let [r, i] = L(null), a = n.rows.map((e) => e.direction);
+	if (R(() => {
 		let r = !1;
-		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(jt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
+		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Mt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
 			r = !0;
 		};
 	}, [
 		e.source,
 		t,
 		n.key
-	]), r === null) return /* @__PURE__ */ H("p", {
+	]), r === null) return /* @__PURE__ */ U("p", {
 		class: "note",
 		children: "Looking up its device ops…"
 	});
-	if (r instanceof Z) return /* @__PURE__ */ H("p", {
+	if (r instanceof Z) return /* @__PURE__ */ U("p", {
 		class: "note",
 		children: r.message
 	});
-	if (!r.ops.length) return /* @__PURE__ */ H("p", {
+	if (!r.ops.length) return /* @__PURE__ */ U("p", {
 		class: "note",
 		children: "No device ops of its own."
 	});
 	let o = r.ops.reduce((e, t) => e + t.self, r.more_self);
-	return /* @__PURE__ */ H(y, { children: [
-		/* @__PURE__ */ H("h3", { children: "Device ops, as recorded" }),
-		/* @__PURE__ */ H("table", {
+	return /* @__PURE__ */ U(y, { children: [
+		/* @__PURE__ */ U("h3", { children: "Device ops, as recorded" }),
+		/* @__PURE__ */ U("table", {
 			class: "plain ops",
-			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-				/* @__PURE__ */ H("th", {
+			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					children: "op"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					class: "number",
 					children: "self"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					class: "number",
 					children: "runs"
 				})
-			] }) }), /* @__PURE__ */ H("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ H(kt, {
+			] }) }), /* @__PURE__ */ U("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ U(At, {
 				op: e,
 				whole: o
 			}, t)) })]
 		}),
-		r.more > 0 && /* @__PURE__ */ H("p", {
+		r.more > 0 && /* @__PURE__ */ U("p", {
 			class: "note",
 			children: [
 				r.more,
 				" more ops, ",
-				W(r.more_self)
+				G(r.more_self)
 			]
 		})
 	] });
 }
-function kt({ op: e, whole: t }) {
+function At({ op: e, whole: t }) {
 	let n = e.source.findLast((e) => !/site-packages|dist-packages|lib\/python/.test(e.file)) ?? e.source.at(-1);
-	return /* @__PURE__ */ H("tr", { children: [
-		/* @__PURE__ */ H("td", { children: [
-			/* @__PURE__ */ H("code", { children: e.name }),
+	return /* @__PURE__ */ U("tr", { children: [
+		/* @__PURE__ */ U("td", { children: [
+			/* @__PURE__ */ U("code", { children: e.name }),
 			" ",
-			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ H("span", {
+			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ U("span", {
 				class: "faint",
 				children: e.opcode
 			}),
-			e.kernel && e.kernel !== e.name && /* @__PURE__ */ H("div", {
+			e.kernel && e.kernel !== e.name && /* @__PURE__ */ U("div", {
 				class: "faint",
 				children: e.kernel
 			}),
-			n && /* @__PURE__ */ H("div", {
+			n && /* @__PURE__ */ U("div", {
 				class: "source",
 				title: e.source.map((e) => `${e.file}:${e.line} in ${e.function}`).join("\n"),
 				children: [
@@ -1216,35 +1248,35 @@ function kt({ op: e, whole: t }) {
 					":",
 					n.line,
 					" ",
-					/* @__PURE__ */ H("span", {
+					/* @__PURE__ */ U("span", {
 						class: "faint",
-						children: At(n.function)
+						children: jt(n.function)
 					})
 				]
 			}),
-			e.op_name && /* @__PURE__ */ H("div", {
+			e.op_name && /* @__PURE__ */ U("div", {
 				class: "faint opname",
 				title: e.op_name,
 				children: e.op_name
 			})
 		] }),
-		/* @__PURE__ */ H("td", {
+		/* @__PURE__ */ U("td", {
 			class: "number",
-			children: [W(e.self), /* @__PURE__ */ H("div", {
+			children: [G(e.self), /* @__PURE__ */ U("div", {
 				class: "faint",
-				children: K(e.self, t)
+				children: q(e.self, t)
 			})]
 		}),
-		/* @__PURE__ */ H("td", {
+		/* @__PURE__ */ U("td", {
 			class: "number",
-			children: q(e.count)
+			children: J(e.count)
 		})
 	] });
 }
-function At(e) {
+function jt(e) {
 	return e.split(".").at(-1) ?? e;
 }
-function jt(e) {
+function Mt(e) {
 	return {
 		ops: e.flatMap((e) => e.ops).sort((e, t) => t.self - e.self).slice(0, 200),
 		more: e.reduce((e, t) => e + t.more, 0),
@@ -1252,7 +1284,7 @@ function jt(e) {
 	};
 }
 // src/views/Operations.tsx
-var Mt = [
+var Nt = [
 	{
 		key: "wallTotal",
 		title: "wall total",
@@ -1323,36 +1355,36 @@ var Mt = [
 		read: (e) => e.callbacks,
 		help: "host callbacks made from compiled code"
 	}
-], Nt = {
+], Pt = {
 	wall: ["wall time", (e) => e.wallTotal],
 	device: ["device time", (e) => e.deviceTotal],
 	host: ["host only", (e) => e.hostOnlyTotal]
-}, Pt = 300, Ft = 12;
-function It({ page: e, report: t, asked: n }) {
-	let { state: r, change: i, dark: a } = e, o = V(() => X(t, r.corrected), [t, r.corrected]), s = V(() => mt(o), [o]), c = V(() => new We(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), [p, m] = R(Pt), h = s.find((e) => e.key === r.operation) ?? null, g = Mt.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), _ = Lt(o, r.sort, r.filter, d), v = Je(Y(t.totals.wall, r.corrected)), y = (e) => i({ operation: e.key === r.operation ? null : e.key });
-	return /* @__PURE__ */ H("div", {
+}, Ft = 300, It = 12;
+function Lt({ page: e, report: t, asked: n }) {
+	let { state: r, change: i, dark: a } = e, o = B(() => ut(t, r.corrected), [t, r.corrected]), s = B(() => mt(o), [o]), c = B(() => new Ue(o.map((e) => e.path)), [o]), [l, u] = L("wall"), [d, f] = L(/* @__PURE__ */ new Set()), [p, m] = L(Ft), h = s.find((e) => e.key === r.operation) ?? null, g = Nt.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), _ = Rt(o, r.sort, r.filter, d), v = qe(X(t.totals.wall, r.corrected)), y = (e) => i({ operation: e.key === r.operation ? null : e.key });
+	return /* @__PURE__ */ U("div", {
 		class: "operations",
-		children: [/* @__PURE__ */ H("section", {
+		children: [/* @__PURE__ */ U("section", {
 			"aria-labelledby": "icicle-title",
-			children: [/* @__PURE__ */ H("div", {
+			children: [/* @__PURE__ */ U("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ H("h2", {
+					/* @__PURE__ */ U("h2", {
 						id: "icicle-title",
 						children: "Operations"
 					}),
-					/* @__PURE__ */ H("div", {
+					/* @__PURE__ */ U("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "What the boxes show",
-						children: Object.entries(Nt).map(([e, [t]]) => /* @__PURE__ */ H("button", {
+						children: Object.entries(Pt).map(([e, [t]]) => /* @__PURE__ */ U("button", {
 							type: "button",
 							"aria-pressed": l === e,
 							onClick: () => u(e),
 							children: t
 						}, e))
 					}),
-					/* @__PURE__ */ H("input", {
+					/* @__PURE__ */ U("input", {
 						type: "search",
 						placeholder: "Filter by name",
 						"aria-label": "Filter operations by name",
@@ -1360,17 +1392,17 @@ function It({ page: e, report: t, asked: n }) {
 						onInput: (e) => i({ filter: e.currentTarget.value })
 					})
 				]
-			}), /* @__PURE__ */ H(rt, {
+			}), /* @__PURE__ */ U(nt, {
 				roots: o,
-				read: Nt[l][1],
+				read: Pt[l][1],
 				colors: c,
 				dark: a,
 				chosen: r.operation,
 				onChoose: y
 			})]
-		}), /* @__PURE__ */ H("div", {
+		}), /* @__PURE__ */ U("div", {
 			class: h ? "beside" : "",
-			children: [/* @__PURE__ */ H(Rt, {
+			children: [/* @__PURE__ */ U(zt, {
 				report: t,
 				nodes: _.slice(0, p),
 				more: _.length - p,
@@ -1385,7 +1417,7 @@ function It({ page: e, report: t, asked: n }) {
 					t ? n.delete(e.key) : n.add(e.key), f(n);
 				},
 				onChoose: y
-			}), h && /* @__PURE__ */ H(wt, {
+			}), h && /* @__PURE__ */ U(Tt, {
 				page: e,
 				report: t,
 				asked: n,
@@ -1395,12 +1427,12 @@ function It({ page: e, report: t, asked: n }) {
 		})]
 	});
 }
-function Lt(e, t, n, r) {
-	let i = t === "name" ? null : (Mt.find((e) => e.key === t) ?? Mt[0]).read, a = n.trim().toLowerCase(), o = (e) => Mt.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
+function Rt(e, t, n, r) {
+	let i = t === "name" ? null : (Nt.find((e) => e.key === t) ?? Nt[0]).read, a = n.trim().toLowerCase(), o = (e) => Nt.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
 	return u([...e]);
 }
-function Rt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page: o, colors: s, closed: c, onToggle: l, onChoose: u }) {
-	let { state: d, change: f, dark: p } = o, m = Y(e.totals.wall, d.corrected), h = e.processes.length > 1, g = B(null), _ = t.some((e) => e.key === d.operation) ? d.operation : t[0]?.key, v = (e, t) => {
+function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page: o, colors: s, closed: c, onToggle: l, onChoose: u }) {
+	let { state: d, change: f, dark: p } = o, m = X(e.totals.wall, d.corrected), h = e.processes.length > 1, g = z(null), _ = t.some((e) => e.key === d.operation) ? d.operation : t[0]?.key, v = (e, t) => {
 		let n = {
 			ArrowDown: 1,
 			ArrowUp: -1
@@ -1413,40 +1445,40 @@ function Rt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 		else if ((e.key === "Enter" || e.key === " ") && e.target === e.currentTarget) u(t);
 		else return;
 		e.preventDefault();
-	}, y = (e, t, n, r = "number", i = !1) => /* @__PURE__ */ H("th", {
+	}, y = (e, t, n, r = "number", i = !1) => /* @__PURE__ */ U("th", {
 		scope: "col",
 		class: r,
 		"aria-sort": d.sort === e ? e === "name" ? "ascending" : "descending" : "none",
-		children: [/* @__PURE__ */ H("button", {
+		children: [/* @__PURE__ */ U("button", {
 			type: "button",
 			title: n,
 			onClick: () => f({ sort: e }),
 			children: t
-		}), i && /* @__PURE__ */ H("div", { children: a.name })]
+		}), i && /* @__PURE__ */ U("div", { children: a.name })]
 	});
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ U("div", {
 		class: "scroll",
 		children: [
-			/* @__PURE__ */ H("table", {
+			/* @__PURE__ */ U("table", {
 				class: "tree",
 				role: "treegrid",
 				"aria-label": "Operations",
-				children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
+				children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
 					y("name", "operation", "sort by name", "name"),
 					i.map((e) => y(e.key, e.title, e.help, "number", e.time)),
-					/* @__PURE__ */ H("th", {
+					/* @__PURE__ */ U("th", {
 						scope: "col",
 						title: "device self time by direction of differentiation",
 						children: "forward / backward"
 					}),
-					/* @__PURE__ */ H("th", {
+					/* @__PURE__ */ U("th", {
 						scope: "col",
 						title: "why the device time was given to this operation",
 						children: "evidence"
 					})
-				] }) }), /* @__PURE__ */ H("tbody", {
+				] }) }), /* @__PURE__ */ U("tbody", {
 					ref: g,
-					children: t.map((t) => /* @__PURE__ */ H("tr", {
+					children: t.map((t) => /* @__PURE__ */ U("tr", {
 						role: "row",
 						tabIndex: t.key === _ ? 0 : -1,
 						"aria-level": t.depth + 1,
@@ -1456,14 +1488,14 @@ function Rt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 						onKeyDown: (e) => v(e, t),
 						onClick: () => u(t),
 						children: [
-							/* @__PURE__ */ H("th", {
+							/* @__PURE__ */ U("th", {
 								scope: "row",
 								class: "name",
-								children: /* @__PURE__ */ H("div", {
-									style: { paddingLeft: `${Math.min(t.depth, Ft) * 16}px` },
+								children: /* @__PURE__ */ U("div", {
+									style: { paddingLeft: `${Math.min(t.depth, It) * 16}px` },
 									title: t.path,
 									children: [
-										t.children.length ? /* @__PURE__ */ H("button", {
+										t.children.length ? /* @__PURE__ */ U("button", {
 											type: "button",
 											class: "twist",
 											tabIndex: -1,
@@ -1472,43 +1504,43 @@ function Rt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 												e.stopPropagation(), l(t, c.has(t.key));
 											},
 											children: c.has(t.key) ? "▸" : "▾"
-										}) : /* @__PURE__ */ H("span", { class: "twist" }),
-										/* @__PURE__ */ H("i", {
+										}) : /* @__PURE__ */ U("span", { class: "twist" }),
+										/* @__PURE__ */ U("i", {
 											class: "swatch",
 											style: { background: s.of(t.path, null, p) }
 										}),
-										/* @__PURE__ */ H("span", {
+										/* @__PURE__ */ U("span", {
 											class: "text",
 											children: t.name
 										}),
-										h && t.depth === 0 && /* @__PURE__ */ H("span", {
+										h && t.depth === 0 && /* @__PURE__ */ U("span", {
 											class: "faint",
 											children: [" · ", gt(e, t.process)]
 										})
 									]
 								})
 							}),
-							i.map((e) => /* @__PURE__ */ H("td", {
+							i.map((e) => /* @__PURE__ */ U("td", {
 								class: "number",
 								"data-figure": e.key,
 								"data-value": e.read(t),
-								children: [e.key === "wallTotal" && /* @__PURE__ */ H("i", {
+								children: [e.key === "wallTotal" && /* @__PURE__ */ U("i", {
 									class: "fill",
 									style: { width: `${Math.min(100 * t.wallTotal / (m || 1), 100)}%` }
-								}), e.time ? G(e.read(t), a) : q(e.read(t))]
+								}), e.time ? K(e.read(t), a) : J(e.read(t))]
 							}, e.key)),
-							/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(Bt, { node: t }) }),
-							/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(Ht, { node: t }) })
+							/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Vt, { node: t }) }),
+							/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Ut, { node: t }) })
 						]
 					}, t.key))
 				})]
 			}),
-			n > 0 && /* @__PURE__ */ H("p", {
+			n > 0 && /* @__PURE__ */ U("p", {
 				class: "note",
 				children: [
 					n.toLocaleString("en"),
 					" more rows. ",
-					/* @__PURE__ */ H("button", {
+					/* @__PURE__ */ U("button", {
 						type: "button",
 						class: "action",
 						onClick: r,
@@ -1516,7 +1548,7 @@ function Rt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 					})
 				]
 			}),
-			!t.length && d.filter && /* @__PURE__ */ H("p", {
+			!t.length && d.filter && /* @__PURE__ */ U("p", {
 				class: "note",
 				children: [
 					"No operation has “",
@@ -1524,34 +1556,34 @@ function Rt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 					"” in its name."
 				]
 			}),
-			!t.length && !d.filter && /* @__PURE__ */ H("p", {
+			!t.length && !d.filter && /* @__PURE__ */ U("p", {
 				class: "note",
 				children: "Nothing ran within the window."
 			})
 		]
 	});
 }
-var zt = [
+var Bt = [
 	"forward",
 	"recompute",
 	"backward"
 ];
-function Bt({ node: e }) {
-	let t = zt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
+function Vt({ node: e }) {
+	let t = Bt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
 	if (!n) return null;
-	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${K(t, n)}`).join(", ");
-	return /* @__PURE__ */ H("div", {
+	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${q(t, n)}`).join(", ");
+	return /* @__PURE__ */ U("div", {
 		class: "mini directions",
 		role: "img",
 		"aria-label": r,
 		title: r,
-		children: t.map(([e, t]) => /* @__PURE__ */ H("span", {
+		children: t.map(([e, t]) => /* @__PURE__ */ U("span", {
 			class: e,
 			style: { width: `${100 * t / n}%` }
 		}, e))
 	});
 }
-var Vt = [
+var Ht = [
 	"mark",
 	"annotation",
 	"scope",
@@ -1561,207 +1593,207 @@ var Vt = [
 	"host",
 	"none"
 ];
-function Ht({ node: e }) {
+function Ut({ node: e }) {
 	let t = [...e.evidence.values()].reduce((e, t) => e + t, 0);
 	if (!t) return null;
-	let n = Vt.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${K(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
-	return /* @__PURE__ */ H("div", {
+	let n = Ht.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
+	return /* @__PURE__ */ U("div", {
 		class: "evidence",
 		title: r,
-		children: [/* @__PURE__ */ H("div", {
+		children: [/* @__PURE__ */ U("div", {
 			class: "mini",
 			role: "img",
 			"aria-label": r,
-			children: n.map(([e, n]) => /* @__PURE__ */ H("span", {
+			children: n.map(([e, n]) => /* @__PURE__ */ U("span", {
 				class: `e-${e}`,
 				style: { width: `${100 * n / t}%` }
 			}, e))
-		}), /* @__PURE__ */ H("span", {
+		}), /* @__PURE__ */ U("span", {
 			class: "faint",
 			children: i[0]
 		})]
 	});
 }
 // src/views/Overhead.tsx
-var Ut = {
+var Wt = {
 	none: "Nothing was subtracted: these are the times as recorded.",
 	calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
 	anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted."
 };
-function Wt({ report: e }) {
+function Gt({ report: e }) {
 	let { overhead: t } = e, n = t.correction !== "none";
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ U("div", {
 		class: "overhead",
 		children: [
-			/* @__PURE__ */ H("section", {
+			/* @__PURE__ */ U("section", {
 				"aria-labelledby": "overhead-title",
 				children: [
-					/* @__PURE__ */ H("h2", {
+					/* @__PURE__ */ U("h2", {
 						id: "overhead-title",
 						children: "What profiling cost"
 					}),
-					/* @__PURE__ */ H("p", { children: Ut[t.correction] ?? t.correction }),
-					!n && /* @__PURE__ */ H(y, { children: [
-						/* @__PURE__ */ H("p", { children: Gt(t.reason ?? "the report holds no correction") }),
-						/* @__PURE__ */ H("p", {
+					/* @__PURE__ */ U("p", { children: Wt[t.correction] ?? t.correction }),
+					!n && /* @__PURE__ */ U(y, { children: [
+						/* @__PURE__ */ U("p", { children: Kt(t.reason ?? "the report holds no correction") }),
+						/* @__PURE__ */ U("p", {
 							class: "note",
 							children: "Recording costs a little for every op, so operations of many small ops look slower than they are. Two things make this page say by how much:"
 						}),
-						/* @__PURE__ */ H("ul", {
+						/* @__PURE__ */ U("ul", {
 							class: "note",
-							children: [/* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("code", { children: "rlscope-jax calibrate" }), " once on the machine that records: it measures what an op costs."] }), /* @__PURE__ */ H("li", { children: [
+							children: [/* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("code", { children: "rlscope-jax calibrate" }), " once on the machine that records: it measures what an op costs."] }), /* @__PURE__ */ U("li", { children: [
 								"five or more steps before the window that nobody records, ",
-								/* @__PURE__ */ H("code", { children: "Schedule(wait=5)" }),
+								/* @__PURE__ */ U("code", { children: "Schedule(wait=5)" }),
 								": they are timed, and the recorded steps compared with them."
 							] })]
 						})
 					] }),
-					n && /* @__PURE__ */ H("p", { children: [t.inflation !== null && /* @__PURE__ */ H(y, { children: [
+					n && /* @__PURE__ */ U("p", { children: [t.inflation !== null && /* @__PURE__ */ U(y, { children: [
 						"The recorded work took ",
-						/* @__PURE__ */ H("strong", { children: [t.inflation.toFixed(2), " ×"] }),
+						/* @__PURE__ */ U("strong", { children: [t.inflation.toFixed(2), " ×"] }),
 						" as long as without profiling. "
-					] }), t.removed && /* @__PURE__ */ H(y, { children: [
+					] }), t.removed && /* @__PURE__ */ U(y, { children: [
 						"Removed: ",
-						/* @__PURE__ */ H("strong", { children: W(t.removed.ns) }),
-						t.removed.interval && /* @__PURE__ */ H(y, { children: [
+						/* @__PURE__ */ U("strong", { children: G(t.removed.ns) }),
+						t.removed.interval && /* @__PURE__ */ U(y, { children: [
 							" (",
-							W(t.removed.interval[0]),
+							G(t.removed.interval[0]),
 							" to ",
-							W(t.removed.interval[1]),
+							G(t.removed.interval[1]),
 							")"
 						] }),
 						"."
 					] })] })
 				]
 			}),
-			n && /* @__PURE__ */ H(Kt, {
+			n && /* @__PURE__ */ U(qt, {
 				title: "Constants of this machine",
 				values: t.constants
 			}),
-			t.anchors && /* @__PURE__ */ H(Kt, {
+			t.anchors && /* @__PURE__ */ U(qt, {
 				title: "Unprofiled steps",
 				values: t.anchors
 			}),
-			n && /* @__PURE__ */ H(Yt, { report: e })
+			n && /* @__PURE__ */ U(Xt, { report: e })
 		]
 	});
 }
-function Gt(e) {
+function Kt(e) {
 	return `${e.charAt(0).toUpperCase()}${e.slice(1)}${/[.!?]$/.test(e) ? "" : "."}`;
 }
-function Kt({ title: e, values: t }) {
+function qt({ title: e, values: t }) {
 	let n = Object.entries(t);
-	return n.length ? /* @__PURE__ */ H("section", { children: [/* @__PURE__ */ H("h3", { children: e }), /* @__PURE__ */ H("table", {
+	return n.length ? /* @__PURE__ */ U("section", { children: [/* @__PURE__ */ U("h3", { children: e }), /* @__PURE__ */ U("table", {
 		class: "plain narrow",
-		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+			/* @__PURE__ */ U("th", {
 				scope: "col",
 				children: "constant"
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ U("th", {
 				scope: "col",
 				class: "number",
 				children: "value"
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ U("th", {
 				scope: "col",
 				class: "number",
 				children: "interval"
 			})
-		] }) }), /* @__PURE__ */ H("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		] }) }), /* @__PURE__ */ U("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ U("tr", { children: [
+			/* @__PURE__ */ U("th", {
 				scope: "row",
 				children: e.replaceAll("_", " ")
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: Jt(qt(t) ? t.value : t)
+				children: Yt(Jt(t) ? t.value : t)
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ U("td", {
 				class: "number",
-				children: qt(t) ? `${Jt(t.low)} to ${Jt(t.high)}` : "–"
+				children: Jt(t) ? `${Yt(t.low)} to ${Yt(t.high)}` : "–"
 			})
 		] }, e)) })]
 	})] }) : null;
 }
-function qt(e) {
+function Jt(e) {
 	return typeof e == "object" && !!e && "value" in e && "low" in e && "high" in e;
 }
-function Jt(e) {
+function Yt(e) {
 	return typeof e == "number" ? Number.isInteger(e) ? e.toLocaleString("en") : e.toPrecision(4) : typeof e == "string" ? e : JSON.stringify(e);
 }
-function Yt({ report: e }) {
-	let t = new Map(mt(X(e, !1)).map((e) => [e.key, e])), n = mt(X(e, !0)).map((e) => ({
+function Xt({ report: e }) {
+	let t = new Map(mt(ut(e, !1)).map((e) => [e.key, e])), n = mt(ut(e, !0)).map((e) => ({
 		node: e,
 		before: t.get(e.key)?.wall ?? 0,
 		after: e.wall
-	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = Je(r);
-	return /* @__PURE__ */ H("section", { children: [
-		/* @__PURE__ */ H("h3", { children: "Removed from each operation" }),
-		/* @__PURE__ */ H("table", {
+	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = qe(r);
+	return /* @__PURE__ */ U("section", { children: [
+		/* @__PURE__ */ U("h3", { children: "Removed from each operation" }),
+		/* @__PURE__ */ U("table", {
 			class: "plain",
-			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-				/* @__PURE__ */ H("th", {
+			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					children: "operation"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					class: "number",
 					children: ["recorded ", i.name]
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					class: "number",
 					children: ["corrected ", i.name]
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					class: "number",
 					children: ["removed ", i.name]
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
 					class: "number",
 					children: "of it"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ U("th", {
 					scope: "col",
-					children: /* @__PURE__ */ H("span", {
+					children: /* @__PURE__ */ U("span", {
 						class: "hidden",
 						children: "bar"
 					})
 				})
-			] }) }), /* @__PURE__ */ H("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ H("tr", { children: [
-				/* @__PURE__ */ H("th", {
+			] }) }), /* @__PURE__ */ U("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ U("tr", { children: [
+				/* @__PURE__ */ U("th", {
 					scope: "row",
 					children: e.path
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ U("td", {
 					class: "number",
-					children: G(t, i)
+					children: K(t, i)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ U("td", {
 					class: "number",
-					children: G(n, i)
+					children: K(n, i)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ U("td", {
 					class: "number",
-					children: G(t - n, i)
+					children: K(t - n, i)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ U("td", {
 					class: "number",
-					children: K(t - n, t)
+					children: q(t - n, t)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ U("td", {
 					class: "wide",
-					children: /* @__PURE__ */ H("div", {
+					children: /* @__PURE__ */ U("div", {
 						class: "stacked",
 						"aria-hidden": "true",
-						children: [/* @__PURE__ */ H("span", {
+						children: [/* @__PURE__ */ U("span", {
 							class: "kept",
 							style: { width: `${100 * n / r}%` }
-						}), /* @__PURE__ */ H("span", {
+						}), /* @__PURE__ */ U("span", {
 							class: "removed",
 							style: { width: `${100 * Math.max(t - n, 0) / r}%` }
 						})]
@@ -1769,74 +1801,74 @@ function Yt({ report: e }) {
 				})
 			] }, e.key)) })]
 		}),
-		!n.length && /* @__PURE__ */ H("p", {
+		!n.length && /* @__PURE__ */ U("p", {
 			class: "note",
 			children: "Nothing."
 		})
 	] });
 }
 // src/views/Overview.tsx
-var Xt = 14;
-function Zt({ page: e, report: t }) {
+var Zt = 14;
+function Qt({ page: e, report: t }) {
 	let { corrected: n } = e.state;
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ U("div", {
 		class: "overview",
 		children: [
-			/* @__PURE__ */ H(Qt, { report: t }),
-			/* @__PURE__ */ H($t, {
+			/* @__PURE__ */ U($t, { report: t }),
+			/* @__PURE__ */ U(en, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ H(en, {
+			/* @__PURE__ */ U(tn, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ H(rn, {
+			/* @__PURE__ */ U(an, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ H(sn, {
+			/* @__PURE__ */ U(cn, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ H(un, { report: t })
+			/* @__PURE__ */ U(dn, { report: t })
 		]
 	});
 }
-function Qt({ report: e }) {
+function $t({ report: e }) {
 	let { verdict: t, problems: n } = e.health;
-	return n.length ? /* @__PURE__ */ H("section", {
+	return n.length ? /* @__PURE__ */ U("section", {
 		class: `health ${t}`,
 		"aria-label": "Health of the capture",
-		children: n.map((e) => /* @__PURE__ */ H("div", { children: [/* @__PURE__ */ H("strong", { children: [
+		children: n.map((e) => /* @__PURE__ */ U("div", { children: [/* @__PURE__ */ U("strong", { children: [
 			t === "ok" ? "note" : t,
 			": ",
 			e.message
-		] }), /* @__PURE__ */ H("p", { children: [
+		] }), /* @__PURE__ */ U("p", { children: [
 			e.hint,
 			" ",
-			/* @__PURE__ */ H("code", { children: e.code })
+			/* @__PURE__ */ U("code", { children: e.code })
 		] })] }, e.code))
-	}) : /* @__PURE__ */ H("p", {
+	}) : /* @__PURE__ */ U("p", {
 		class: "sound",
-		children: [/* @__PURE__ */ H("b", { children: "Capture ok:" }), " nothing is missing that these figures would need."]
+		children: [/* @__PURE__ */ U("b", { children: "Capture ok:" }), " nothing is missing that these figures would need."]
 	});
 }
-function $t({ report: e, corrected: t }) {
-	let { totals: n } = e, r = J(n.wall, t).value, i = (e) => K(J(n[e], t).value, r), [a, o] = ht(e, t, 2).filter((e) => e.path && !e.path.startsWith("("));
-	return !r || !a ? null : /* @__PURE__ */ H("p", {
+function en({ report: e, corrected: t }) {
+	let { totals: n } = e, r = Y(n.wall, t).value, i = (e) => q(Y(n[e], t).value, r), [a, o] = ht(e, t, 2).filter((e) => e.path && !e.path.startsWith("("));
+	return !r || !a ? null : /* @__PURE__ */ U("p", {
 		class: "summary",
 		children: [
-			"Most time went to ",
-			/* @__PURE__ */ H("strong", { children: $e(a.label, 60) }),
+			"The heaviest operation is ",
+			/* @__PURE__ */ U("strong", { children: Qe(a.label, 60) }),
 			" (",
-			K(a.wall, r),
+			q(a.wall, r),
 			")",
-			o && /* @__PURE__ */ H(y, { children: [
-				" and ",
-				/* @__PURE__ */ H("strong", { children: $e(o.label, 60) }),
+			o && /* @__PURE__ */ U(y, { children: [
+				", then ",
+				/* @__PURE__ */ U("strong", { children: Qe(o.label, 60) }),
 				" (",
-				K(o.wall, r),
+				q(o.wall, r),
 				")"
 			] }),
 			". A device was busy for ",
@@ -1849,144 +1881,145 @@ function $t({ report: e, corrected: t }) {
 		]
 	});
 }
-function en({ report: e, corrected: t }) {
-	let { totals: n, window: r, steps: i, overhead: a } = e, o = J(n.wall, t), s = (e) => {
-		let r = J(n[e], t);
-		return /* @__PURE__ */ H(nn, {
-			title: tn[e][0],
-			help: tn[e][1],
+function tn({ report: e, corrected: t }) {
+	let { totals: n, window: r, steps: i, overhead: a } = e, o = Y(n.wall, t), s = (e) => {
+		let r = Y(n[e], t);
+		return /* @__PURE__ */ U(rn, {
+			title: nn[e][0],
+			help: nn[e][1],
 			id: e,
-			main: K(r.value, o.value),
+			main: q(r.value, o.value),
 			chosen: r
 		});
-	}, c = i.wall && J(i.wall.median, t), l = a.removed;
-	return /* @__PURE__ */ H("section", {
+	}, c = i.wall && Y(i.wall.median, t), l = a.removed;
+	return /* @__PURE__ */ U("section", {
 		class: "tiles",
 		"aria-label": "Headline figures",
 		children: [
-			/* @__PURE__ */ H(nn, {
+			/* @__PURE__ */ U(rn, {
 				title: "window",
 				id: "wall",
-				main: W(o.value),
+				main: G(o.value),
 				chosen: {
 					...o,
 					value: null
 				},
-				detail: c ? `${Qe(r.steps, "step")} of ${W(c.value)}` : "no steps marked"
+				detail: c ? `${Ze(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
 			}),
 			s("device_busy"),
 			s("host_only"),
 			s("overlap"),
 			s("idle"),
-			/* @__PURE__ */ H(nn, {
+			/* @__PURE__ */ U(rn, {
 				title: "inflation",
 				id: "inflation",
 				main: a.inflation === null ? "not measured" : `${a.inflation.toFixed(2)} ×`,
-				detail: a.inflation === null ? "figures are as recorded" : l && at(e) ? `${W(l.ns)} of overhead found` : "profiled ÷ unprofiled"
+				detail: a.inflation === null ? "figures are as recorded" : l && it(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
 			})
 		]
 	});
 }
-var tn = {
+var nn = {
 	device_busy: ["device busy", "at least one device ran an op"],
 	host_only: ["host-bound", "the host worked while every device waited"],
 	overlap: ["device and host", "both worked at once; part of “device busy”"],
 	idle: ["idle", "neither worked, or the host only waited"]
 };
-function nn(e) {
+function rn(e) {
 	let { title: t, help: n, id: r, main: i, chosen: a, detail: o } = e, s = a?.interval;
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ U("div", {
 		class: "tile",
 		"data-figure": r,
 		"data-ns": a?.value ?? void 0,
 		children: [
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ U("span", {
 				class: "title",
 				children: t
 			}),
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ U("span", {
 				class: "main",
 				children: i
 			}),
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ U("span", {
 				class: "detail",
-				children: [o ?? (a && W(a.value)), s && /* @__PURE__ */ H(y, { children: [
+				children: [o ?? (a && G(a.value)), s && /* @__PURE__ */ U(y, { children: [
 					" · ",
-					W(s[0]),
+					G(s[0]),
 					" to ",
-					W(s[1])
+					G(s[1])
 				] })]
 			}),
-			n && /* @__PURE__ */ H("span", {
+			n && /* @__PURE__ */ U("span", {
 				class: "detail",
 				children: n
 			})
 		]
 	});
 }
-function rn({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = ht(t, n, Xt).map((e) => ({
+function an({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = ht(t, n, Zt).map((e) => ({
 		...e,
-		cells: ot(e.operations, n),
-		interval: lt(e.operations, n)
-	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = ze(r.flatMap((e) => e.cells.map((e) => e.key)));
-	return /* @__PURE__ */ H("section", {
+		cells: at(e.operations, n),
+		interval: ct(e.operations, n)
+	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Re(r.flatMap((e) => e.cells.map((e) => e.key)));
+	return /* @__PURE__ */ U("section", {
 		"aria-labelledby": "bars-title",
 		children: [
-			/* @__PURE__ */ H("h2", {
+			/* @__PURE__ */ U("h2", {
 				id: "bars-title",
 				children: "Where the window went"
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ U("p", {
 				class: "note",
 				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
 			}),
-			/* @__PURE__ */ H(Ct, {
+			!r.length && /* @__PURE__ */ U("p", { children: "The window holds nothing." }),
+			/* @__PURE__ */ U(Ct, {
 				keys: o,
 				dark: e.dark
 			}),
-			/* @__PURE__ */ H("table", {
+			/* @__PURE__ */ U("table", {
 				class: "bars",
-				children: [/* @__PURE__ */ H("thead", {
+				children: [/* @__PURE__ */ U("thead", {
 					class: "hidden",
-					children: /* @__PURE__ */ H("tr", { children: [
-						/* @__PURE__ */ H("th", {
+					children: /* @__PURE__ */ U("tr", { children: [
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "operation"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "resources"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "time"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "share"
 						})
 					] })
-				}), /* @__PURE__ */ H("tbody", { children: r.map((t) => /* @__PURE__ */ H("tr", {
+				}), /* @__PURE__ */ U("tbody", { children: r.map((t) => /* @__PURE__ */ U("tr", {
 					"data-path": t.path ?? void 0,
 					"data-ns": t.wall,
 					children: [
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "row",
-							children: t.path === null ? t.label : /* @__PURE__ */ H("button", {
+							children: t.path === null ? t.label : /* @__PURE__ */ U("button", {
 								type: "button",
 								class: "link",
 								title: t.label,
 								onClick: () => e.change({
 									view: "operations",
-									operation: ut(t.process, t.path)
+									operation: lt(t.process, t.path)
 								}),
-								children: /* @__PURE__ */ H(an, { path: t.label })
+								children: /* @__PURE__ */ U(on, { path: t.label })
 							})
 						}),
-						/* @__PURE__ */ H("td", {
+						/* @__PURE__ */ U("td", {
 							class: "wide",
-							children: /* @__PURE__ */ H(St, {
+							children: /* @__PURE__ */ U(St, {
 								segments: t.cells,
 								scale: i,
 								dark: e.dark,
@@ -1994,13 +2027,13 @@ function rn({ page: e, report: t }) {
 								interval: t.interval
 							})
 						}),
-						/* @__PURE__ */ H("td", {
+						/* @__PURE__ */ U("td", {
 							class: "number",
-							children: W(t.wall)
+							children: G(t.wall)
 						}),
-						/* @__PURE__ */ H("td", {
+						/* @__PURE__ */ U("td", {
 							class: "number",
-							children: K(t.wall, a)
+							children: q(t.wall, a)
 						})
 					]
 				}, `${t.process}|${t.label}`)) })]
@@ -2008,95 +2041,95 @@ function rn({ page: e, report: t }) {
 		]
 	});
 }
-function an({ path: e }) {
-	let t = $e(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
-	return /* @__PURE__ */ H(y, { children: [n >= 0 && /* @__PURE__ */ H("span", {
+function on({ path: e }) {
+	let t = Qe(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
+	return /* @__PURE__ */ U(y, { children: [n >= 0 && /* @__PURE__ */ U("span", {
 		class: "faint",
 		children: t.slice(0, n + 1)
 	}), t.slice(n + 1)] });
 }
-var on = 5;
-function sn({ page: e, report: t }) {
+var sn = 5;
+function cn({ page: e, report: t }) {
 	let { findings: n } = t;
 	if (!n.length) return null;
-	let r = (n) => /* @__PURE__ */ H("ol", {
+	let r = (n) => /* @__PURE__ */ U("ol", {
 		class: "findings",
-		children: n.map((n, r) => /* @__PURE__ */ H(cn, {
+		children: n.map((n, r) => /* @__PURE__ */ U(ln, {
 			page: e,
 			report: t,
 			finding: n
 		}, r))
-	}), i = n.slice(on);
-	return /* @__PURE__ */ H("section", {
+	}), i = n.slice(sn);
+	return /* @__PURE__ */ U("section", {
 		"aria-labelledby": "findings-title",
 		children: [
-			/* @__PURE__ */ H("h2", {
+			/* @__PURE__ */ U("h2", {
 				id: "findings-title",
 				children: "What to do next"
 			}),
-			r(n.slice(0, on)),
-			i.length > 0 && /* @__PURE__ */ H("details", {
+			r(n.slice(0, sn)),
+			i.length > 0 && /* @__PURE__ */ U("details", {
 				class: "more",
-				children: [/* @__PURE__ */ H("summary", { children: [i.length, " more"] }), r(i)]
+				children: [/* @__PURE__ */ U("summary", { children: [i.length, " more"] }), r(i)]
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ U("p", {
 				class: "note",
-				children: ["More on each: ", /* @__PURE__ */ H("code", { children: ["rlscope-jax report --explain ", n[0].code] })]
+				children: ["More on each: ", /* @__PURE__ */ U("code", { children: ["rlscope-jax report --explain ", n[0].code] })]
 			})
 		]
 	});
 }
-function cn({ page: e, report: t, finding: n }) {
+function ln({ page: e, report: t, finding: n }) {
 	let r = t.operations.find((e) => e.path === n.operation), i = Object.entries(n.evidence ?? {}).filter(([, e]) => e !== null && e !== !1);
-	return /* @__PURE__ */ H("li", {
+	return /* @__PURE__ */ U("li", {
 		class: n.severity,
-		children: [/* @__PURE__ */ H("span", {
+		children: [/* @__PURE__ */ U("span", {
 			class: "badge",
 			children: n.severity
-		}), /* @__PURE__ */ H("div", { children: [
-			/* @__PURE__ */ H("strong", { children: n.message }),
-			n.hint && /* @__PURE__ */ H("p", {
+		}), /* @__PURE__ */ U("div", { children: [
+			/* @__PURE__ */ U("strong", { children: n.message }),
+			n.hint && /* @__PURE__ */ U("p", {
 				class: "hint",
 				children: n.hint
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ U("p", {
 				class: "facts",
 				children: [
-					/* @__PURE__ */ H("code", { children: n.code }),
-					n.gain_ns ? /* @__PURE__ */ H("span", { children: [
+					/* @__PURE__ */ U("code", { children: n.code }),
+					n.gain_ns ? /* @__PURE__ */ U("span", { children: [
 						"at most ",
-						W(n.gain_ns),
+						G(n.gain_ns),
 						" to gain"
 					] }) : null,
-					r && /* @__PURE__ */ H("button", {
+					r && /* @__PURE__ */ U("button", {
 						type: "button",
 						class: "link accent",
 						onClick: () => e.change({
 							view: "operations",
-							operation: ut(r.process, r.path)
+							operation: lt(r.process, r.path)
 						}),
 						children: r.path
 					}),
-					n.program && /* @__PURE__ */ H("span", { children: n.program }),
-					i.map(([e, t]) => /* @__PURE__ */ H("span", { children: [
+					n.program && /* @__PURE__ */ U("span", { children: n.program }),
+					i.map(([e, t]) => /* @__PURE__ */ U("span", { children: [
 						e.replace(/_ns$/, "").replaceAll("_", " "),
 						": ",
-						ln(e, t)
+						un(e, t)
 					] }, e))
 				]
 			})
 		] })]
 	});
 }
-function ln(e, t) {
-	return typeof t == "number" ? e.endsWith("_ns") ? W(t) : e === "bytes" || e.endsWith("_bytes") ? Ye(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : t === !0 ? "yes" : typeof t == "string" ? t : JSON.stringify(t);
+function un(e, t) {
+	return typeof t == "number" ? e.endsWith("_ns") ? G(t) : e === "bytes" || e.endsWith("_bytes") ? Je(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : t === !0 ? "yes" : typeof t == "string" ? t : JSON.stringify(t);
 }
-function un({ report: e }) {
+function dn({ report: e }) {
 	let { environment: t, session: n, counts: r, window: i } = e, a = (e, t) => {
 		let n = r[e];
-		return n == null ? "" : ` · ${Qe(n, t)}`;
+		return n == null ? "" : ` · ${Ze(n, t)}`;
 	};
-	return /* @__PURE__ */ H("p", {
+	return /* @__PURE__ */ U("p", {
 		class: "note about",
 		children: [
 			n.logdir,
@@ -2115,110 +2148,110 @@ function un({ report: e }) {
 	});
 }
 // src/views/Programs.tsx
-function dn({ page: e, report: t, asked: n }) {
-	let { corrected: r } = e.state, i = (e) => Y(e.device, r), a = (e) => Y(e.compile, r), o = [...t.programs].sort((e, t) => i(t) + a(t) - i(e) - a(e)), s = Je(Math.max(0, ...o.map((e) => Math.max(i(e), a(e))))), c = o.reduce((e, t) => e + i(t), 0), l = o.some((e) => e.compiles), u = fn(e.source, n, l ? t.window.windows ?? 1 : 0), d = (t.window.windows ?? 1) > 1, f = hn(o.map((e) => e.function ?? e.name)), p = mn(o, r);
-	return /* @__PURE__ */ H("section", {
+function fn({ page: e, report: t, asked: n }) {
+	let { corrected: r } = e.state, i = (e) => X(e.device, r), a = (e) => X(e.compile, r), o = [...t.programs].sort((e, t) => i(t) + a(t) - i(e) - a(e)), s = qe(Math.max(0, ...o.map((e) => Math.max(i(e), a(e))))), c = o.reduce((e, t) => e + i(t), 0), l = o.some((e) => e.compiles), u = pn(e.source, n, l ? t.window.windows ?? 1 : 0), d = (t.window.windows ?? 1) > 1, f = gn(o.map((e) => e.function ?? e.name)), p = hn(o, r);
+	return /* @__PURE__ */ U("section", {
 		"aria-labelledby": "programs-title",
 		children: [
-			/* @__PURE__ */ H("h2", {
+			/* @__PURE__ */ U("h2", {
 				id: "programs-title",
 				children: "Programs"
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ U("p", {
 				class: "note",
 				children: "A program is a function as XLA compiled it for one set of shapes, types and static arguments: a function called with several has several programs. Compiles are those within the window."
 			}),
-			p.length > 0 && /* @__PURE__ */ H("div", {
+			p.length > 0 && /* @__PURE__ */ U("div", {
 				class: "health degraded",
 				role: "note",
-				children: p.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ H("div", { children: /* @__PURE__ */ H("strong", { children: [
+				children: p.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ U("div", { children: /* @__PURE__ */ U("strong", { children: [
 					e,
 					" was compiled ",
 					t,
 					" times within the window: ",
-					W(n),
+					G(n),
 					"."
 				] }) }, e))
 			}),
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ U("div", {
 				class: "scroll",
-				children: /* @__PURE__ */ H("table", {
+				children: /* @__PURE__ */ U("table", {
 					class: "plain programs",
-					children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-						/* @__PURE__ */ H("th", {
+					children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "function"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "program"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "compiles"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: ["compile ", s.name]
 						}),
-						l && /* @__PURE__ */ H("th", {
+						l && /* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "first at"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "dispatches"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "runs"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: ["device ", s.name]
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "share"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "per run"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							class: "number",
 							children: "device ops"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ U("th", {
 							scope: "col",
 							children: "HLO"
 						})
-					] }) }), /* @__PURE__ */ H("tbody", { children: o.map((t) => {
+					] }) }), /* @__PURE__ */ U("tbody", { children: o.map((t) => {
 						let n = t.function ?? t.name, r = p.some((e) => e.name === n), o = f.get(n) ?? 1;
-						return /* @__PURE__ */ H("tr", {
+						return /* @__PURE__ */ U("tr", {
 							class: r ? "warn" : "",
 							"data-program": t.program_id,
 							children: [
-								/* @__PURE__ */ H("th", {
+								/* @__PURE__ */ U("th", {
 									scope: "row",
-									children: [n, r ? /* @__PURE__ */ H("span", {
+									children: [n, r ? /* @__PURE__ */ U("span", {
 										class: "badge",
 										children: "recompiled"
-									}) : o > 1 && /* @__PURE__ */ H("span", {
+									}) : o > 1 && /* @__PURE__ */ U("span", {
 										class: "faint",
 										children: [" · one of ", o]
 									})]
 								}),
-								/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H("span", {
+								/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U("span", {
 									class: "faint",
 									children: [
 										t.name,
@@ -2226,64 +2259,64 @@ function dn({ page: e, report: t, asked: n }) {
 										t.program_id
 									]
 								}) }),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: q(t.compiles)
+									children: J(t.compiles)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: G(a(t), s)
+									children: K(a(t), s)
 								}),
-								l && /* @__PURE__ */ H("td", {
+								l && /* @__PURE__ */ U("td", {
 									class: "number",
-									children: /* @__PURE__ */ H(pn, {
+									children: /* @__PURE__ */ U(mn, {
 										compile: u.get(t.program_id),
 										several: d,
 										page: e
 									})
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: q(t.dispatches)
+									children: J(t.dispatches)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: q(t.runs)
+									children: J(t.runs)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
 									"data-figure": "device",
 									"data-value": i(t),
-									children: G(i(t), s)
+									children: K(i(t), s)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: K(i(t), c)
+									children: q(i(t), c)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: t.runs ? W(i(t) / t.runs) : "–"
+									children: t.runs ? G(i(t) / t.runs) : "–"
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ U("td", {
 									class: "number",
-									children: q(t.device_ops)
+									children: J(t.device_ops)
 								}),
-								/* @__PURE__ */ H("td", { children: t.hlo ? "yes" : "not recorded" })
+								/* @__PURE__ */ U("td", { children: t.hlo ? "yes" : "not recorded" })
 							]
 						}, `${t.program_id}|${t.name}`);
 					}) })]
 				})
 			}),
-			!o.length && /* @__PURE__ */ H("p", {
+			!o.length && /* @__PURE__ */ U("p", {
 				class: "note",
 				children: "No program ran within the window."
 			})
 		]
 	});
 }
-function fn(e, t, n) {
-	let [r, i] = R(/* @__PURE__ */ new Map());
-	return z(() => {
+function pn(e, t, n) {
+	let [r, i] = L(/* @__PURE__ */ new Map());
+	return R(() => {
 		let r = !1, a = (n) => e.timeline(t, n, 0, null, 1);
 		return Promise.all(Array.from({ length: n }, (e, t) => a(t))).then((e) => {
 			let t = /* @__PURE__ */ new Map();
@@ -2305,10 +2338,10 @@ function fn(e, t, n) {
 		n
 	]), r;
 }
-function pn({ compile: e, several: t, page: n }) {
-	if (!e) return /* @__PURE__ */ H(y, { children: "·" });
+function mn({ compile: e, several: t, page: n }) {
+	if (!e) return /* @__PURE__ */ U(y, { children: "·" });
 	let { window: r, start: i, length: a } = e;
-	return /* @__PURE__ */ H("button", {
+	return /* @__PURE__ */ U("button", {
 		type: "button",
 		class: "link accent",
 		title: "Show it in the timeline",
@@ -2318,10 +2351,10 @@ function pn({ compile: e, several: t, page: n }) {
 			begin: i - .2 * a,
 			end: i + 1.2 * a
 		}),
-		children: [W(i), t && ` of window ${r + 1}`]
+		children: [G(i), t && ` of window ${r + 1}`]
 	});
 }
-function mn(e, t) {
+function hn(e, t) {
 	let n = /* @__PURE__ */ new Map();
 	for (let r of e) {
 		let e = r.function ?? r.name, i = n.get(e) ?? {
@@ -2329,56 +2362,54 @@ function mn(e, t) {
 			times: 0,
 			time: 0
 		};
-		i.times += r.compiles ?? 0, i.time += Y(r.compile, t), n.set(e, i);
+		i.times += r.compiles ?? 0, i.time += X(r.compile, t), n.set(e, i);
 	}
 	return [...n.values()].filter((e) => e.times > 1).sort((e, t) => t.time - e.time);
 }
-function hn(e) {
+function gn(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return t;
 }
-var gn = {
+var _n = {
 	host: 34,
 	device: 30
-};
-function _n(e, t) {
-	let n = 26 + (e.steps.length ? 20 : 0);
+}, vn = 6, yn = 360, bn = 30;
+function xn(e, t) {
+	let n = t.map((t) => _n[e.lanes[t].side]), r = n.reduce((e, t) => e + t + vn, 0), i = Math.max(0, Math.min(bn, Math.floor((yn - r) / t.length))), a = n.map((e) => e + i), o = 26 + (e.steps.length ? 20 : 0);
 	return {
-		tops: t.map((t) => {
-			let r = n;
-			return n += gn[e.lanes[t].side] + 6, r;
-		}),
-		height: n
+		tops: a.map((e) => (o += e + vn, o - e - vn)),
+		heights: a,
+		height: o
 	};
 }
-function vn(e, t, n) {
+function Sn(e, t, n) {
 	let r = t.key[n];
-	if (t.side === "host") return He(e.data.categories[r] ?? "", e.look.dark);
+	if (t.side === "host") return Ve(e.data.categories[r] ?? "", e.look.dark);
 	let [i, a] = e.data.operations[r];
 	return e.colors.of(i, a, e.look.dark);
 }
-function yn(e, t, n, r) {
+function Cn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = r, s = t / (a.end - a.begin);
-	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", bn(e, t, n, a, o), Cn(e, t, r, s);
-	let { tops: c } = _n(i, r.lanes);
-	r.lanes.forEach((n, i) => wn(e, t, r, n, c[i], s));
+	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", wn(e, t, n, a, o), Dn(e, t, r, s);
+	let { tops: c, heights: l } = xn(i, r.lanes);
+	r.lanes.forEach((n, i) => On(e, t, r, n, c[i], l[i], s));
 }
-function bn(e, t, n, r, i) {
-	let a = r.end - r.begin, o = Sn(a * 110 / t);
+function wn(e, t, n, r, i) {
+	let a = r.end - r.begin, o = En(a * 110 / t);
 	e.fillStyle = i.faint, e.strokeStyle = i.line, e.lineWidth = 1, e.beginPath();
 	for (let i = Math.ceil(r.begin / o) * o; i <= r.end; i += o) {
 		let s = Math.round((i - r.begin) / a * t) + .5;
-		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(xn(i, o), s + 4, 13);
+		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(Tn(i, o), s + 4, 13);
 	}
 	e.stroke();
 }
-function xn(e, t) {
+function Tn(e, t) {
 	if (e === 0) return "0";
 	let [n, r] = e >= 1e9 ? [1e9, "s"] : e >= 1e6 ? [1e6, "ms"] : [1e3, "µs"], i = Math.max(0, Math.min(6, Math.ceil(-Math.log10(t / n) - 1e-9)));
 	return `${(e / n).toFixed(i)} ${r}`;
 }
-function Sn(e) {
+function En(e) {
 	let t = 10 ** Math.floor(Math.log10(Math.max(e, .001)));
 	return [
 		1,
@@ -2387,38 +2418,38 @@ function Sn(e) {
 		10
 	].map((e) => e * t).find((t) => t >= e * .999);
 }
-function Cn(e, t, n, r) {
+function Dn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = n;
 	for (let [n, s, c] of i.steps) {
 		let i = (s - a.begin) * r, l = c * r;
 		i > t || i + l < 0 || (e.fillStyle = n % 2 ? o.line : o.panel, e.fillRect(i, 26, Math.max(l - 1, 1), 16), l > 46 && (e.fillStyle = o.text, e.fillText(`step ${n}`, Math.max(i, 0) + 5, 34)));
 	}
 }
-function wn(e, t, n, r, i, a) {
-	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = gn[d.side], p = En(d, s.begin);
-	e.save(), e.beginPath(), e.rect(0, i, t, f), e.clip();
-	for (let r = p; r < d.start.length; r++) {
-		let o = (d.start[r] - s.begin) * a;
-		if (o > t) {
-			if (d.count[r] === 1) break;
+function On(e, t, n, r, i, a, o) {
+	let { data: s, stretch: c, matches: l, cursor: u, look: d } = n, f = s.lanes[r], p = An(f, c.begin);
+	e.save(), e.beginPath(), e.rect(0, i, t, a), e.clip();
+	for (let r = p; r < f.start.length; r++) {
+		let s = (f.start[r] - c.begin) * o;
+		if (s > t) {
+			if (f.count[r] === 1) break;
 			continue;
 		}
-		let l = Math.max(d.duration[r] * a, .6);
-		if (o + l < 0) continue;
-		let u = d.count[r] > 1 ? Math.max(f * d.cover[r], 3) : f;
-		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = vn(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = Ge(vn(n, d, r)), Tn(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
+		let u = Math.max(f.duration[r] * o, .6);
+		if (s + u < 0) continue;
+		let d = f.count[r] > 1 ? Math.max(a * f.cover[r], 3) : a;
+		e.globalAlpha = l && !l(f, r) ? .15 : 1, e.fillStyle = Sn(n, f, r), e.fillRect(s, i + a - d, u > 4 ? u - .6 : u, d), u > 40 && f.label[r] >= 0 && (e.fillStyle = We(Sn(n, f, r)), kn(e, n, f, r, Math.max(s, 0) + 4, i + a / 2, Math.min(s + u, t) - Math.max(s, 0) - 8));
 	}
-	if (e.restore(), l && l.lane === r) {
-		let t = (d.start[l.place] - s.begin) * a;
-		e.strokeStyle = u.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(d.duration[l.place] * a, 2) + 2, f + 2);
+	if (e.restore(), u && u.lane === r) {
+		let t = (f.start[u.place] - c.begin) * o;
+		e.strokeStyle = d.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(f.duration[u.place] * o, 2) + 2, a + 2);
 	}
 }
-function Tn(e, t, n, r, i, a, o) {
-	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d;
+function kn(e, t, n, r, i, a, o) {
+	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d.slice(0, Math.ceil(o / 2));
 	for (; f && e.measureText(f).width > o;) f = f.slice(0, -1);
 	f.length < d.length && (f = f.length > 3 ? `${f.slice(0, -1)}…` : ""), f && e.fillText(f, i, a);
 }
-function En(e, t) {
+function An(e, t) {
 	if (e.count.length && e.count[0] > 1) return 0;
 	let [n, r] = [0, e.start.length];
 	for (; n < r;) {
@@ -2427,21 +2458,21 @@ function En(e, t) {
 	}
 	return n;
 }
-function Dn(e, t, n, r, i) {
-	let { tops: a } = _n(e, t), o = a.findIndex((n, i) => r >= n && r <= n + gn[e.lanes[t[i]].side]);
-	if (o < 0) return null;
-	let s = t[o], c = e.lanes[s];
-	for (let e = c.start.length - 1; e >= 0; e--) {
-		let t = c.start[e];
-		if (n >= t - i && n <= t + c.duration[e] + i) return {
-			lane: s,
+function jn(e, t, n, r, i) {
+	let { tops: a, heights: o } = xn(e, t), s = a.findIndex((e, t) => r >= e && r <= e + o[t]);
+	if (s < 0) return null;
+	let c = t[s], l = e.lanes[c];
+	for (let e = l.start.length - 1; e >= 0; e--) {
+		let t = l.start[e];
+		if (n >= t - i && n <= t + l.duration[e] + i) return {
+			lane: c,
 			place: e
 		};
 	}
 	return null;
 }
-function On(e, t, n) {
-	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${W(a)}, from ${W(i)} on`;
+function Mn(e, t, n) {
+	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${G(a)}, from ${G(i)} on`;
 	if (t.count[n] > 1) {
 		let i = t.side === "host" ? r : e.operations[t.key[n]]?.[0] ?? "";
 		return [`${t.count[n].toLocaleString("en")} pieces, mostly ${i}`, `${Math.round(100 * t.cover[n])} % of ${o}. Zoom in to see each.`];
@@ -2454,9 +2485,9 @@ function On(e, t, n) {
 	];
 }
 // src/timeline/stretch.ts
-var kn = 100;
-function An(e, t) {
-	let n = Math.min(Math.max(e.end - e.begin, Math.min(kn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
+var Nn = 100;
+function Pn(e, t) {
+	let n = Math.min(Math.max(e.end - e.begin, Math.min(Nn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
 	return {
 		begin: r,
 		end: r + n
@@ -2469,7 +2500,7 @@ function Q(e, t, n) {
 		end: i + (1 - n) * r * t
 	};
 }
-function jn(e, t) {
+function Fn(e, t) {
 	let n = t * (e.end - e.begin);
 	return {
 		begin: e.begin + n,
@@ -2477,30 +2508,30 @@ function jn(e, t) {
 	};
 }
 // src/views/Timeline.tsx
-var Mn = 90, Nn = 2400, Pn = 150, Fn = 200;
-function In({ page: e, report: t, asked: n }) {
-	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), [p, m] = R(""), h = B(null), g = (t.window.windows ?? 1) > 1, _ = s && !(s instanceof Z) && s.window === i.window ? s : null, v = _ ? _.wall : t.window.wall_ns, y = B([]);
+var In = 90, Ln = 2400, Rn = 150, zn = 200;
+function Bn({ page: e, report: t, asked: n }) {
+	let { source: r, state: i, change: a, dark: o } = e, [s, c] = L(null), [l, u] = L(0), [d, f] = L(""), [p, m] = L(""), h = z(null), g = (t.window.windows ?? 1) > 1, _ = s && !(s instanceof Z) && s.window === i.window ? s : null, v = _ ? _.wall : t.window.wall_ns, y = z([]);
 	_ && (y.current = _.windows);
-	let b = V(() => An({
+	let b = B(() => Pn({
 		begin: i.begin ?? 0,
 		end: i.end ?? v
 	}, v), [
 		i.begin,
 		i.end,
 		v
-	]), x = V(() => new We(X(t, !1).map((e) => e.path)), [t]), S = Se((e) => {
-		let { begin: t, end: n } = An(e, v), r = t <= 0 && n >= v;
+	]), x = B(() => new Ue(ut(t, !1).map((e) => e.path)), [t]), S = V((e) => {
+		let { begin: t, end: n } = Pn(e, v), r = t <= 0 && n >= v;
 		a({
 			begin: r ? null : t,
 			end: r ? null : n
 		});
 	}, [a, v]);
-	xe(() => {
-		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Pn, 0)));
+	Se(() => {
+		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Rn, 0)));
 		return h.current && e.observe(h.current), () => e.disconnect();
-	}, []), z(() => {
+	}, []), R(() => {
 		if (!l) return;
-		let e = !1, t = () => r.timeline(n, i.window, b.begin, _ ? b.end : i.end, Math.min(l, Nn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), _ ? Mn : 0);
+		let e = !1, t = () => r.timeline(n, i.window, b.begin, _ ? b.end : i.end, Math.min(l, Ln)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), _ ? In : 0);
 		return () => {
 			e = !0, window.clearTimeout(a);
 		};
@@ -2516,40 +2547,40 @@ function In({ page: e, report: t, asked: n }) {
 		let e = d.trim();
 		if (!e) return;
 		let t = await r.find(n, i.window, e, (b.begin + b.end) / 2).catch(() => null);
-		if (m(t ? `Found at ${W(t.start)}.` : `Nothing here has “${e}” in its name.`), !t) return;
+		if (m(t ? `Found at ${G(t.start)}.` : `Nothing here has “${e}” in its name.`), !t) return;
 		let a = Math.min(b.end - b.begin, Math.max((t.end - t.start) * 20, v / 1e5)), o = (t.start + t.end) / 2;
 		S({
 			begin: o - a / 2,
 			end: o + a / 2
 		});
 	};
-	return /* @__PURE__ */ H("section", {
+	return /* @__PURE__ */ U("section", {
 		class: "timeline",
 		"aria-labelledby": "timeline-title",
 		children: [
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ U("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ H("h2", {
+					/* @__PURE__ */ U("h2", {
 						id: "timeline-title",
 						children: "Timeline"
 					}),
-					/* @__PURE__ */ H("div", {
+					/* @__PURE__ */ U("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "Zoom",
 						children: [
-							/* @__PURE__ */ H("button", {
+							/* @__PURE__ */ U("button", {
 								type: "button",
 								onClick: () => S(Q(b, .5, .5)),
 								children: "Zoom in"
 							}),
-							/* @__PURE__ */ H("button", {
+							/* @__PURE__ */ U("button", {
 								type: "button",
 								onClick: () => S(Q(b, 2, .5)),
 								children: "Zoom out"
 							}),
-							/* @__PURE__ */ H("button", {
+							/* @__PURE__ */ U("button", {
 								type: "button",
 								onClick: () => S({
 									begin: 0,
@@ -2559,13 +2590,13 @@ function In({ page: e, report: t, asked: n }) {
 							})
 						]
 					}),
-					/* @__PURE__ */ H("form", {
+					/* @__PURE__ */ U("form", {
 						class: "search",
 						role: "search",
 						onSubmit: (e) => {
 							e.preventDefault(), C();
 						},
-						children: [/* @__PURE__ */ H("input", {
+						children: [/* @__PURE__ */ U("input", {
 							type: "search",
 							placeholder: "Find an operation or op",
 							"aria-label": "Find an operation or op",
@@ -2573,25 +2604,25 @@ function In({ page: e, report: t, asked: n }) {
 							onInput: (e) => {
 								f(e.currentTarget.value), m("");
 							}
-						}), /* @__PURE__ */ H("button", {
+						}), /* @__PURE__ */ U("button", {
 							type: "submit",
 							class: "action",
 							children: "Find next"
 						})]
 					}),
-					/* @__PURE__ */ H("span", {
+					/* @__PURE__ */ U("span", {
 						class: "faint range",
 						children: [
-							W(b.begin),
+							G(b.begin),
 							" – ",
-							W(b.end),
+							G(b.end),
 							" of ",
-							W(v)
+							G(v)
 						]
 					})
 				]
 			}),
-			g && /* @__PURE__ */ H(Ln, {
+			g && /* @__PURE__ */ U(Vn, {
 				windows: y.current,
 				chosen: i.window,
 				onChoose: (e) => a({
@@ -2600,29 +2631,29 @@ function In({ page: e, report: t, asked: n }) {
 					end: null
 				})
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ U("p", {
 				class: "note",
 				role: "status",
 				children: p
 			}),
-			r.embedded && /* @__PURE__ */ H("p", {
+			r.embedded && /* @__PURE__ */ U("p", {
 				class: "note",
 				children: "This file holds the timeline at one level of detail; TensorBoard's tab shows every op."
 			}),
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ U("div", {
 				ref: h,
 				class: "holder",
 				children: [
-					s instanceof Z && /* @__PURE__ */ H(U, {
+					s instanceof Z && /* @__PURE__ */ U(W, {
 						title: s.message,
 						kind: "bad",
 						hint: s.hint
 					}),
-					!(s instanceof Z) && !_ && /* @__PURE__ */ H("p", {
+					!(s instanceof Z) && !_ && /* @__PURE__ */ U("p", {
 						class: "note",
 						children: "Opening the timeline…"
 					}),
-					_ && l > 0 && /* @__PURE__ */ H(zn, {
+					_ && l > 0 && /* @__PURE__ */ U(Un, {
 						data: _,
 						colors: x,
 						width: l,
@@ -2636,69 +2667,69 @@ function In({ page: e, report: t, asked: n }) {
 		]
 	});
 }
-function Ln({ windows: e, chosen: t, onChoose: n }) {
+function Vn({ windows: e, chosen: t, onChoose: n }) {
 	let r = e[0]?.[0] ?? null, i = ([t, n], i) => {
-		let a = t === null || r === null ? "" : `, ${i ? `${W(t - r)} after the first` : Rn(t)}`;
-		return `${i + 1} of ${e.length}${a}, ${W(n)} long`;
+		let a = t === null || r === null ? "" : `, ${i ? `${G(t - r)} after the first` : Hn(t)}`;
+		return `${i + 1} of ${e.length}${a}, ${G(n)} long`;
 	};
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ U("div", {
 		class: "heading windows",
 		children: [
-			/* @__PURE__ */ H("label", { children: [
-				/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ U("label", { children: [
+				/* @__PURE__ */ U("span", {
 					class: "faint",
 					children: "Window"
 				}),
 				" ",
-				/* @__PURE__ */ H("select", {
+				/* @__PURE__ */ U("select", {
 					value: t,
 					onChange: (e) => n(Number(e.currentTarget.value)),
-					children: e.map((e, t) => /* @__PURE__ */ H("option", {
+					children: e.map((e, t) => /* @__PURE__ */ U("option", {
 						value: t,
 						children: i(e, t)
 					}, t))
 				})
 			] }),
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ U("div", {
 				class: "switch",
 				role: "group",
 				"aria-label": "Other windows",
-				children: [/* @__PURE__ */ H("button", {
+				children: [/* @__PURE__ */ U("button", {
 					type: "button",
 					disabled: t <= 0,
 					onClick: () => n(t - 1),
 					children: "Previous"
-				}), /* @__PURE__ */ H("button", {
+				}), /* @__PURE__ */ U("button", {
 					type: "button",
 					disabled: t >= e.length - 1,
 					onClick: () => n(t + 1),
 					children: "Next"
 				})]
 			}),
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ U("span", {
 				class: "faint",
 				children: "What lies between windows was not recorded."
 			})
 		]
 	});
 }
-function Rn(e) {
+function Hn(e) {
 	return (/* @__PURE__ */ new Date(e / 1e6)).toLocaleTimeString("en-GB");
 }
-function zn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
-	let s = B(null), [c, l] = R(null), u = B(null), d = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), f = V(() => d.slice(0, Fn), [d]), { tops: p, height: m } = V(() => _n(e, f), [e, f]), h = V(() => Bn(f.map((t) => e.lanes[t])), [e, f]), g = V(() => a ? Wn(e, a) : null, [e, a]);
-	xe(() => {
+function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
+	let s = z(null), [c, l] = L(null), u = z(null), d = B(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), f = B(() => d.slice(0, zn), [d]), { tops: p, heights: m, height: h } = B(() => xn(e, f), [e, f]), g = B(() => Wn(f.map((t) => e.lanes[t])), [e, f]), _ = B(() => a ? Jn(e, a) : null, [e, a]);
+	Se(() => {
 		let a = s.current, o = requestAnimationFrame(() => {
 			let o = window.devicePixelRatio || 1;
-			(a.width !== n * o || a.height !== m * o) && (a.width = n * o, a.height = m * o);
+			(a.width !== n * o || a.height !== h * o) && (a.width = n * o, a.height = h * o);
 			let s = a.getContext("2d");
-			s.setTransform(o, 0, 0, o, 0, 0), yn(s, n, m, {
+			s.setTransform(o, 0, 0, o, 0, 0), Cn(s, n, h, {
 				data: e,
 				lanes: f,
 				stretch: r,
 				colors: t,
-				look: Gn(i),
-				matches: g,
+				look: Yn(i),
+				matches: _,
 				cursor: c
 			});
 		});
@@ -2707,46 +2738,46 @@ function zn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		e,
 		f,
 		n,
-		m,
+		h,
 		r,
 		i,
 		t,
-		g,
+		_,
 		c
 	]);
-	let _ = B({
+	let v = z({
 		stretch: r,
 		onShow: o
 	});
-	_.current = {
+	v.current = {
 		stretch: r,
 		onShow: o
-	}, z(() => {
+	}, R(() => {
 		let e = s.current, t = (t) => {
-			let { stretch: n, onShow: r } = _.current;
+			let { stretch: n, onShow: r } = v.current;
 			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
-			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(jn(n, (t.deltaX || t.deltaY) / e.clientWidth));
+			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(Fn(n, (t.deltaX || t.deltaY) / e.clientWidth));
 			else return;
 			t.preventDefault();
 		};
 		return e.addEventListener("wheel", t, { passive: !1 }), () => e.removeEventListener("wheel", t);
 	}, []);
-	let v = (t) => {
+	let b = (t) => {
 		if (u.current) {
 			let e = (u.current.x - t.offsetX) / n;
-			o(jn(u.current.stretch, e));
+			o(Fn(u.current.stretch, e));
 			return;
 		}
-		let i = (r.end - r.begin) / n, a = Dn(e, f, r.begin + t.offsetX * i, t.offsetY, i);
+		let i = (r.end - r.begin) / n, a = jn(e, f, r.begin + t.offsetX * i, t.offsetY, i);
 		l(a && {
 			...a,
 			x: t.offsetX,
 			y: t.offsetY
 		});
-	}, b = (t) => {
+	}, x = (t) => {
 		let n = {
-			ArrowLeft: () => jn(r, -.2),
-			ArrowRight: () => jn(r, .2),
+			ArrowLeft: () => Fn(r, -.2),
+			ArrowRight: () => Fn(r, .2),
 			"+": () => Q(r, .5, .5),
 			"=": () => Q(r, .5, .5),
 			ArrowUp: () => Q(r, .5, .5),
@@ -2762,19 +2793,19 @@ function zn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 			})
 		}[t.key];
 		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
-	}, [x, S] = V(() => [Vn(e, f), Un(e, f)], [e, f]);
-	return /* @__PURE__ */ H(y, { children: [
-		/* @__PURE__ */ H("div", {
+	}, [S, C] = B(() => [Gn(e, f), qn(e, f)], [e, f]);
+	return /* @__PURE__ */ U(y, { children: [
+		/* @__PURE__ */ U("div", {
 			class: "canvas",
-			style: { height: `${m}px` },
+			style: { height: `${h}px` },
 			children: [
-				/* @__PURE__ */ H("canvas", {
+				/* @__PURE__ */ U("canvas", {
 					ref: s,
 					tabIndex: 0,
 					role: "img",
 					style: {
 						width: `${n}px`,
-						height: `${m}px`
+						height: `${h}px`
 					},
 					"aria-label": "Timeline. Left and right move, plus and minus zoom, 0 shows all.",
 					onPointerDown: (e) => {
@@ -2784,99 +2815,99 @@ function zn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 						}, e.currentTarget.setPointerCapture(e.pointerId);
 					},
 					onPointerUp: () => u.current = null,
-					onPointerMove: v,
+					onPointerMove: b,
 					onPointerLeave: () => !u.current && l(null),
-					onKeyDown: b,
+					onKeyDown: x,
 					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
 				}),
-				f.map((t, n) => /* @__PURE__ */ H("span", {
+				f.map((t, n) => /* @__PURE__ */ U("span", {
 					class: "lane",
 					title: e.lanes[t].name,
 					style: {
 						top: `${p[n]}px`,
-						lineHeight: `${gn[e.lanes[t].side]}px`
+						lineHeight: `${m[n]}px`
 					},
-					children: h[n]
+					children: g[n]
 				}, t)),
-				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ H("div", {
+				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ U("div", {
 					class: "tip",
 					style: {
-						left: `${Pn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
+						left: `${Rn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
 						top: `${c.y + 16}px`
 					},
-					children: [On(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ H("div", {
+					children: [Mn(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ U("div", {
 						class: t ? "" : "strong",
 						children: e
-					}, t)), /* @__PURE__ */ H("div", {
+					}, t)), /* @__PURE__ */ U("div", {
 						class: "faint",
 						children: e.lanes[c.lane].name
 					})]
 				})
 			]
 		}),
-		/* @__PURE__ */ H("div", {
+		/* @__PURE__ */ U("div", {
 			class: "legends",
 			children: [
-				/* @__PURE__ */ H("span", {
+				/* @__PURE__ */ U("span", {
 					class: "faint",
 					children: "threads"
 				}),
-				/* @__PURE__ */ H(Ct, {
-					keys: x,
+				/* @__PURE__ */ U(Ct, {
+					keys: S,
 					dark: i
 				}),
-				/* @__PURE__ */ H("span", {
+				/* @__PURE__ */ U("span", {
 					class: "faint",
 					children: "devices"
 				}),
-				/* @__PURE__ */ H("ul", {
+				/* @__PURE__ */ U("ul", {
 					class: "legend",
-					children: S.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: t.of(e, null, i) } }), $e(e, 40)] }, e))
+					children: C.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: t.of(e, null, i) } }), Qe(e, 40)] }, e))
 				})
 			]
 		}),
-		d.length > f.length && /* @__PURE__ */ H("p", {
+		d.length > f.length && /* @__PURE__ */ U("p", {
 			class: "note",
 			children: [d.length - f.length, " more lines are not drawn."]
 		}),
-		/* @__PURE__ */ H("p", {
+		/* @__PURE__ */ U("p", {
 			class: "note",
 			children: "Drag to move, Ctrl with the wheel or a double click to zoom; with the keyboard: arrows, + and −, 0 for all."
 		})
 	] });
 }
-function Bn(e) {
+function Wn(e) {
 	let t = /* @__PURE__ */ new Map();
 	return e.map((e) => {
 		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
 		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
 	});
 }
-function Vn(e, t) {
+function Gn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "host") for (let e of t.key) n.add(e);
 	}
-	return ze([...n].map((t) => e.categories[t] ?? ""));
+	return Re([...n].map((t) => e.categories[t] ?? ""));
 }
-var Hn = 12;
-function Un(e, t) {
+var Kn = 12;
+function qn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
 	}
-	return [...n].slice(0, Hn);
+	return [...n].slice(0, Kn);
 }
-function Wn(e, t) {
+function Jn(e, t) {
 	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
 	return (r, i) => {
 		let a = e.labels[r.label[i]];
 		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
 	};
 }
-function Gn(e) {
+function Yn(e) {
 	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
 	return {
 		dark: e,
@@ -2888,38 +2919,38 @@ function Gn(e) {
 	};
 }
 // src/views/registry.ts
-var Kn = [
+var Xn = [
 	{
 		key: "overview",
 		title: "Overview",
-		Component: Zt
+		Component: Qt
 	},
 	{
 		key: "operations",
 		title: "Operations",
-		Component: It
+		Component: Lt
 	},
 	{
 		key: "timeline",
 		title: "Timeline",
-		Component: In
+		Component: Bn
 	},
 	{
 		key: "programs",
 		title: "Programs",
-		Component: dn
+		Component: fn
 	},
 	{
 		key: "overhead",
 		title: "Overhead",
-		Component: Wt
+		Component: Gt
 	}
 ];
-function qn(e) {
-	return Kn.find((t) => t.key === e) ?? Kn[0];
+function Zn(e) {
+	return Xn.find((t) => t.key === e) ?? Xn[0];
 }
 // src/state.ts
-var Jn = [
+var Qn = [
 	"auto",
 	"operation",
 	"scope",
@@ -2936,9 +2967,9 @@ var Jn = [
 	window: 0,
 	begin: null,
 	end: null
-}, Yn = "rlscope", Xn = `p.${Yn}.`;
-function Zn(e) {
-	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(Xn + e), r = (e) => {
+}, $n = "rlscope", er = `p.${$n}.`;
+function tr(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(er + e), r = (e) => {
 		let t = n(e), r = t === null ? NaN : Number(t);
 		return Number.isFinite(r) ? r : null;
 	}, i = n("group");
@@ -2946,7 +2977,7 @@ function Zn(e) {
 		run: n("run"),
 		name: n("name"),
 		view: n("view") ?? $.view,
-		group: i && Jn.includes(i) ? i : $.group,
+		group: i && Qn.includes(i) ? i : $.group,
 		corrected: n("figures") !== "raw",
 		operation: n("operation"),
 		sort: n("sort") ?? $.sort,
@@ -2956,57 +2987,57 @@ function Zn(e) {
 		end: r("end")
 	};
 }
-function Qn(e) {
+function nr(e) {
 	let t = [], n = (e, n, r = null) => {
-		n !== null && n !== r && t.push([Xn + e, String(n)]);
+		n !== null && n !== r && t.push([er + e, String(n)]);
 	};
 	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("window", e.window, 0), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
 }
-function $n() {
+function rr() {
 	try {
 		if (window.parent !== window && window.parent.location.href) return window.parent;
 	} catch {}
 	return window;
 }
-function er() {
-	return Zn($n().location.hash);
+function ir() {
+	return tr(rr().location.hash);
 }
-function tr(e) {
-	let t = $n(), n = Qn(e), r = t !== window;
+function ar(e) {
+	let t = rr(), n = nr(e), r = t !== window;
 	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
-	let i = r ? `#${Yn}${n && `&${n}`}` : n && `#${n}`;
+	let i = r ? `#${$n}${n && `&${n}`}` : n && `#${n}`;
 	if (t.location.hash !== i) try {
 		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
 	} catch {}
 }
 // src/components/Toolbar.tsx
-var nr = {
+var or = {
 	auto: "best known",
 	operation: "operation",
 	scope: "named scope",
 	function: "function"
 };
-function rr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
-	let { state: a, change: o, source: s } = e, c = r !== null && at(r), l = c && a.corrected;
-	return /* @__PURE__ */ H("header", {
+function sr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+	let { state: a, change: o, source: s } = e, c = r !== null && it(r), l = c && a.corrected;
+	return /* @__PURE__ */ U("header", {
 		class: "toolbar",
-		children: [/* @__PURE__ */ H("nav", {
+		children: [/* @__PURE__ */ U("nav", {
 			"aria-label": "Views",
-			children: Kn.map(({ key: e, title: t }) => /* @__PURE__ */ H("button", {
+			children: Xn.map(({ key: e, title: t }) => /* @__PURE__ */ U("button", {
 				type: "button",
-				"aria-current": e === qn(a.view).key ? "page" : void 0,
+				"aria-current": e === Zn(a.view).key ? "page" : void 0,
 				onClick: () => o({ view: e }),
 				children: t
 			}, e))
-		}), /* @__PURE__ */ H("div", {
+		}), /* @__PURE__ */ U("div", {
 			class: "choices",
 			children: [
-				/* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ H("span", {
+				/* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ U("span", {
 					class: "fixed",
 					children: t.name
-				}) : /* @__PURE__ */ H("select", {
+				}) : /* @__PURE__ */ U("select", {
 					value: n.recordings.indexOf(t),
-					title: `${ir(t)} (${Ye(t.bytes)})`,
+					title: `${cr(t)} (${Je(t.bytes)})`,
 					onChange: (e) => {
 						let { run: t, name: r } = n.recordings[Number(e.currentTarget.value)];
 						o({
@@ -3018,33 +3049,33 @@ function rr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 							end: null
 						});
 					},
-					children: n.recordings.map((e, t) => /* @__PURE__ */ H("option", {
+					children: n.recordings.map((e, t) => /* @__PURE__ */ U("option", {
 						value: t,
-						children: ir(e)
+						children: cr(e)
 					}, `${e.run}|${e.name}`))
 				})] }),
-				!s.embedded && /* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Names from" }), /* @__PURE__ */ H("select", {
+				!s.embedded && /* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Names from" }), /* @__PURE__ */ U("select", {
 					value: a.group,
 					onChange: (e) => o({
 						group: e.currentTarget.value,
 						operation: null
 					}),
-					children: Jn.map((e) => /* @__PURE__ */ H("option", {
+					children: Qn.map((e) => /* @__PURE__ */ U("option", {
 						value: e,
-						children: nr[e]
+						children: or[e]
 					}, e))
 				})] }),
-				/* @__PURE__ */ H("div", {
+				/* @__PURE__ */ U("div", {
 					class: "switch",
 					role: "group",
 					"aria-label": "Figures",
 					title: c ? "What profiling itself cost is subtracted, or not" : "This report has no corrected figures",
-					children: [/* @__PURE__ */ H("button", {
+					children: [/* @__PURE__ */ U("button", {
 						type: "button",
 						"aria-pressed": !l,
 						onClick: () => o({ corrected: !1 }),
 						children: "Raw"
-					}), /* @__PURE__ */ H("button", {
+					}), /* @__PURE__ */ U("button", {
 						type: "button",
 						"aria-pressed": l,
 						disabled: !c,
@@ -3052,7 +3083,7 @@ function rr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 						children: "Corrected"
 					})]
 				}),
-				i && /* @__PURE__ */ H("a", {
+				i && /* @__PURE__ */ U("a", {
 					class: "action",
 					href: i,
 					target: "_top",
@@ -3062,20 +3093,20 @@ function rr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 		})]
 	});
 }
-function ir(e) {
+function cr(e) {
 	let t = e.run === "." ? "" : `${e.run} · `, n = e.sessions.length;
 	return n > 1 ? `${t}all ${n} windows, ${e.sessions[0]}` : `${t}${e.name}`;
 }
 // src/useReport.ts
-var ar = 300;
-function or(e, t, n) {
-	let [r, i] = R(null), [a, o] = R(0);
-	return z(() => {
+var lr = 300;
+function ur(e, t, n) {
+	let [r, i] = L(null), [a, o] = L(0);
+	return R(() => {
 		let [n, r] = [!1, 0], o = async (a) => {
 			try {
 				let s = await e.report(t, a);
 				if (n) return;
-				i(s), _t(s) && (r = window.setTimeout(() => void o(!1), ar));
+				i(s), _t(s) && (r = window.setTimeout(() => void o(!1), lr));
 			} catch (e) {
 				n || i(e instanceof Z ? e : new Z(String(e), ""));
 			}
@@ -3088,47 +3119,47 @@ function or(e, t, n) {
 		t,
 		n,
 		a
-	]), [r, Se(() => o((e) => e + 1), [])];
+	]), [r, V(() => o((e) => e + 1), [])];
 }
 // src/theme.ts
-function sr() {
+function dr() {
 	try {
 		return window.parent === window ? null : window.parent.document.body;
 	} catch {
 		return null;
 	}
 }
-var cr = () => window.matchMedia("(prefers-color-scheme: dark)");
-function lr() {
-	let e = sr();
-	return e ? e.classList.contains("dark-mode") : cr().matches;
+var fr = () => window.matchMedia("(prefers-color-scheme: dark)");
+function pr() {
+	let e = dr();
+	return e ? e.classList.contains("dark-mode") : fr().matches;
 }
-function ur() {
-	let [e, t] = R(lr);
-	return z(() => {
-		let e = () => t(lr()), n = sr(), r = new MutationObserver(e);
+function mr() {
+	let [e, t] = L(pr);
+	return R(() => {
+		let e = () => t(pr()), n = dr(), r = new MutationObserver(e);
 		return n && r.observe(n, {
 			attributes: !0,
 			attributeFilter: ["class"]
-		}), cr().addEventListener("change", e), () => {
-			r.disconnect(), cr().removeEventListener("change", e);
+		}), fr().addEventListener("change", e), () => {
+			r.disconnect(), fr().removeEventListener("change", e);
 		};
-	}, []), z(() => {
+	}, []), R(() => {
 		document.documentElement.classList.toggle("dark", e);
 	}, [e]), e;
 }
 // src/App.tsx
-function dr({ source: e }) {
-	let t = ur(), [n, r] = R(er), [i, a] = R(null);
-	z(() => tr(n), [n]), z(() => {
-		let e = () => r(er());
+function hr({ source: e }) {
+	let t = mr(), [n, r] = L(ir), [i, a] = L(null);
+	R(() => ar(n), [n]), R(() => {
+		let e = () => r(ir());
 		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
 	}, []);
-	let o = fr(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
+	let o = gr(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
 		source: e,
 		state: n,
 		dark: t,
-		change: Se((e) => r((t) => ({
+		change: V((e) => r((t) => ({
 			...t,
 			...c && {
 				run: c.run,
@@ -3137,32 +3168,32 @@ function dr({ source: e }) {
 			...e
 		})), [c?.run, c?.name])
 	};
-	return i === null ? /* @__PURE__ */ H("main", {
+	return i === null ? /* @__PURE__ */ U("main", {
 		class: "page",
-		children: /* @__PURE__ */ H(U, { title: "Looking for recordings…" })
-	}) : i instanceof Z ? /* @__PURE__ */ H("main", {
+		children: /* @__PURE__ */ U(W, { title: "Looking for recordings…" })
+	}) : i instanceof Z ? /* @__PURE__ */ U("main", {
 		class: "page",
-		children: /* @__PURE__ */ H(U, {
+		children: /* @__PURE__ */ U(W, {
 			title: i.message,
 			kind: "bad",
 			hint: i.hint,
 			action: "Try again",
 			onAction: o
 		})
-	}) : c ? /* @__PURE__ */ H(mr, {
+	}) : c ? /* @__PURE__ */ U(vr, {
 		page: l,
 		chosen: c,
 		listing: i
-	}, `${c.run}|${c.name}`) : /* @__PURE__ */ H("main", {
+	}, `${c.run}|${c.name}`) : /* @__PURE__ */ U("main", {
 		class: "page",
-		children: /* @__PURE__ */ H(Ie, {
+		children: /* @__PURE__ */ U(Fe, {
 			listing: i,
 			onRefresh: o
 		})
 	});
 }
-function fr(e, t) {
-	let n = B(0), r = Se(async (i) => {
+function gr(e, t) {
+	let n = z(0), r = V(async (i) => {
 		window.clearTimeout(n.current);
 		try {
 			let a = await e.recordings(i);
@@ -3171,21 +3202,21 @@ function fr(e, t) {
 			t(e instanceof Z ? e : new Z(String(e), ""));
 		}
 	}, [e, t]);
-	return z(() => {
+	return R(() => {
 		r(!1);
-		let e = pr();
+		let e = _r();
 		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
-	}, [r]), Se(() => void r(!0), [r]);
+	}, [r]), V(() => void r(!0), [r]);
 }
-function pr() {
+function _r() {
 	try {
 		return window.frameElement;
 	} catch {
 		return null;
 	}
 }
-function mr({ page: e, chosen: t, listing: n }) {
-	let { source: r, state: i } = e, a = V(() => ({
+function vr({ page: e, chosen: t, listing: n }) {
+	let { source: r, state: i } = e, a = B(() => ({
 		run: t.run,
 		name: t.name,
 		group: i.group
@@ -3193,42 +3224,42 @@ function mr({ page: e, chosen: t, listing: n }) {
 		t.run,
 		t.name,
 		i.group
-	]), [o, s] = or(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
-	z(() => {
+	]), [o, s] = ur(r, a, `${t.changed}|${t.bytes}`), [c, l] = L(null);
+	R(() => {
 		t.sessions.length === 1 && r.traceViewer(a).then(l);
 	}, [
 		r,
 		a,
 		t.sessions.length
 	]);
-	let u = o && !(o instanceof Z) && !_t(o) ? o : null, d = i.corrected && u !== null && at(u), f = {
+	let u = o && !(o instanceof Z) && !_t(o) ? o : null, d = i.corrected && u !== null && it(u), f = {
 		...e,
 		state: {
 			...i,
 			corrected: d
 		}
-	}, { key: p, Component: m } = qn(i.view);
-	return /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(rr, {
+	}, { key: p, Component: m } = Zn(i.view);
+	return /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(sr, {
 		page: e,
 		chosen: t,
 		listing: n,
 		report: u,
 		viewer: c
-	}), /* @__PURE__ */ H("main", {
+	}), /* @__PURE__ */ U("main", {
 		class: "page",
 		id: "view",
 		children: [
-			o === null && /* @__PURE__ */ H(U, { title: "Opening the recording…" }),
-			o instanceof Z && /* @__PURE__ */ H(U, {
+			o === null && /* @__PURE__ */ U(W, { title: "Opening the recording…" }),
+			o instanceof Z && /* @__PURE__ */ U(W, {
 				title: "This recording cannot be shown",
 				kind: "bad",
 				hint: o.hint,
 				action: "Try again",
 				onAction: s,
-				children: /* @__PURE__ */ H("p", { children: o.message })
+				children: /* @__PURE__ */ U("p", { children: o.message })
 			}),
-			o && !(o instanceof Z) && _t(o) && /* @__PURE__ */ H(Ne, { progress: o }),
-			u && /* @__PURE__ */ H(m, {
+			o && !(o instanceof Z) && _t(o) && /* @__PURE__ */ U(Me, { progress: o }),
+			u && /* @__PURE__ */ U(m, {
 				page: f,
 				report: u,
 				asked: a
@@ -3237,13 +3268,13 @@ function mr({ page: e, chosen: t, listing: n }) {
 	})] });
 }
 // src/style.css?inline
-var hr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+var yr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle .few{white-space:nowrap;text-overflow:ellipsis;background:var(--panel);height:23px;color:var(--faint);padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details h2{-webkit-line-clamp:4;-webkit-box-orient:vertical;display:-webkit-box;overflow:hidden}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;max-height:240px;padding:7px 11px;font-size:13px;position:absolute;overflow:hidden;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
 // src/main.tsx
-function gr() {
+function br() {
 	let e = document.createElement("style");
-	e.textContent = hr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	e.textContent = yr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
 	let t = document.createElement("div");
-	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ H(dr, { source: xt() }), t);
+	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ U(hr, { source: xt() }), t);
 }
-document.getElementById("rlscope-data") && gr();
-export { gr as render };
+document.getElementById("rlscope-data") && br();
+export { br as render };

@@ -70,6 +70,14 @@ const lanes: TimelineData = {
   ],
 };
 
+test("few lanes are high, many are no higher than they must be", () => {
+  const many = { ...lanes, lanes: Array.from({ length: 50 }, () => lanes.lanes[0]!) };
+  const numbers = many.lanes.map((_, number) => number);
+  expect(layout(lanes, [0]).heights).toEqual([60]);
+  expect(new Set(layout(many, numbers).heights)).toEqual(new Set([30]));
+  expect(layout(lanes, []).heights).toEqual([]);
+});
+
 test("a point finds the piece under it", () => {
   const top = layout(lanes, [0]).tops[0]!;
   expect(pieceAt(lanes, [0], 25, top + 3, 0)).toEqual({ lane: 0, place: 1 });

@@ -5,7 +5,7 @@ import { Message } from "../components/Message";
 import { duration, shortPath } from "../format";
 import { tree } from "../model";
 import { Refused, type LaneData, type TimelineData } from "../source";
-import { describe, LANE, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
+import { describe, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
 import { clamp, pan, zoom } from "../timeline/stretch";
 import type { ViewProps } from "./registry";
 
@@ -169,7 +169,7 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
   const grip = useRef<{ x: number; stretch: Stretch } | null>(null);
   const full = useMemo(() => data.lanes.flatMap((lane, number) => (lane.pieces ? [number] : [])), [data]);
   const lanes = useMemo(() => full.slice(0, MOST_LANES), [full]);
-  const { tops, height } = useMemo(() => layout(data, lanes), [data, lanes]);
+  const { tops, heights, height } = useMemo(() => layout(data, lanes), [data, lanes]);
   const names = useMemo(() => laneNames(lanes.map((number) => data.lanes[number]!)), [data, lanes]);
   const matches = useMemo(() => (search ? matcher(data, search) : null), [data, search]);
 
@@ -244,7 +244,7 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
         {lanes.map((number, row) => (
           <span
             key={number} class="lane" title={data.lanes[number]!.name}
-            style={{ top: `${tops[row]!}px`, lineHeight: `${LANE[data.lanes[number]!.side]}px` }}
+            style={{ top: `${tops[row]!}px`, lineHeight: `${heights[row]!}px` }}
           >
             {names[row]}
           </span>
