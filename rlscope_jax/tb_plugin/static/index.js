@@ -273,11 +273,11 @@ function be(e, t) {
 	return e >= n.__.length && n.__.push({}), n.__[e];
 }
 function L(e) {
-	return de = 1, xe(ke, e);
+	return de = 1, xe(je, e);
 }
 function xe(e, t, n) {
 	var r = be(P++, 2);
-	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : ke(void 0, t), function(e) {
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : je(void 0, t), function(e) {
 		var t = (r.__N || r.__)[0], n = r.t(t, e);
 		ue(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
 	}], r.__c = F, !F.__f)) {
@@ -300,11 +300,11 @@ function xe(e, t, n) {
 }
 function R(e, t) {
 	var n = be(P++, 3);
-	!I.__s && Oe(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, F.__H.__h.push(n));
+	!I.__s && Ae(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, F.__H.__h.push(n));
 }
 function Se(e, t) {
 	var n = be(P++, 4);
-	!I.__s && Oe(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, F.__h.push(n));
+	!I.__s && Ae(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, F.__h.push(n));
 }
 function z(e) {
 	return de = 5, B(function() {
@@ -313,25 +313,25 @@ function z(e) {
 }
 function B(e, t) {
 	var n = be(P++, 7);
-	return Oe(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+	return Ae(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 }
-function V(e, t) {
+function Ce(e, t) {
 	return de = 8, B(function() {
 		return e;
 	}, t);
 }
-function Ce() {
+function we() {
 	var e;
 	do {
 		for (; e = pe.shift();) try {
-			H(e);
+			Oe(e);
 		} catch (t) {
 			I.__e(t, { __: (e = e.__P) && e.__v });
 		}
 		for (; e = fe.shift();) {
 			var t = e.__H;
 			if (e.__P && t) try {
-				t.__h.some(H), t.__h.some(De), t.__h = [];
+				t.__h.some(Oe), t.__h.some(ke), t.__h = [];
 			} catch (n) {
 				t.__h = [], I.__e(n, e.__v);
 			}
@@ -345,20 +345,20 @@ I.__b = function(e) {
 }, I.__r = function(e) {
 	he && he(e), P = 0;
 	var t = (F = e.__c).__H;
-	t && (ce == F ? F.__h = [] : (t.__h.some(H), t.__h.some(De), P = 0), t.__h = [], t.__.some(function(e) {
+	t && (ce == F ? F.__h = [] : (t.__h.some(Oe), t.__h.some(ke), P = 0), t.__h = [], t.__.some(function(e) {
 		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
 	})), ce = F;
 }, I.diffed = function(e) {
 	ge && ge(e);
 	var t = e.__c;
-	t && t.__H && (t.__H.__h.length && Ee(fe.push(t)), t.__H.__.some(function(e) {
+	t && t.__H && (t.__H.__h.length && De(fe.push(t)), t.__H.__.some(function(e) {
 		e.u && (e.__H = e.u);
 	})), ce = F = null;
 }, I.__c = function(e, t) {
 	t.some(function(e) {
 		try {
-			e.__h.some(H), e.__h = e.__h.filter(function(e) {
-				return !e.__ || De(e);
+			e.__h.some(Oe), e.__h = e.__h.filter(function(e) {
+				return !e.__ || ke(e);
 			});
 		} catch (t) {
 			e.__h = [function() {
@@ -376,43 +376,43 @@ I.__b = function(e) {
 					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 					n &&= n.__c;
 				}
-				r.__P = n, Ee(pe.push(r));
-			} else H(r);
+				r.__P = n, De(pe.push(r));
+			} else Oe(r);
 		} catch (e) {
 			t = e;
 		}
 	}), r.__H = void 0, t && I.__e(t, r.__v));
 };
-var we = typeof requestAnimationFrame == "function";
-function Te(e) {
-	var t, n = function() {
-		clearTimeout(r), we && cancelAnimationFrame(t), setTimeout(e);
-	}, r = setTimeout(n, 35);
-	we && (t = requestAnimationFrame(n));
-}
+var Te = typeof requestAnimationFrame == "function";
 function Ee(e) {
-	e != 1 && le == I.requestAnimationFrame || ((le = I.requestAnimationFrame) || Te)(Ce);
+	var t, n = function() {
+		clearTimeout(r), Te && cancelAnimationFrame(t), setTimeout(e);
+	}, r = setTimeout(n, 35);
+	Te && (t = requestAnimationFrame(n));
 }
-function H(e) {
+function De(e) {
+	e != 1 && le == I.requestAnimationFrame || ((le = I.requestAnimationFrame) || Ee)(we);
+}
+function Oe(e) {
 	var t = F, n = e.__c;
 	typeof n == "function" && (e.__c = void 0, n()), F = t;
 }
-function De(e) {
+function ke(e) {
 	var t = F;
 	e.__c = e.__(), F = t;
 }
-function Oe(e, t) {
+function Ae(e, t) {
 	return !e || e.length != t.length || t.some(function(t, n) {
 		return !ue(t, e[n]);
 	});
 }
-function ke(e, t) {
+function je(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var Ae = Symbol.for("pv"), je = 0;
+var Me = Symbol.for("pv"), Ne = 0;
 Array.isArray;
-function U(t, n, r, i, a, o) {
+function V(t, n, r, i, a, o) {
 	n ||= {};
 	var s, c, l = n;
 	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -426,23 +426,23 @@ function U(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: Ae,
-		__v: --je,
+		constructor: Me,
+		__v: --Ne,
 		__i: -1,
 		__u: 0
 	};
 	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 }
 // src/components/Message.tsx
-function W({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
-	return /* @__PURE__ */ U("section", {
+function H({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
+	return /* @__PURE__ */ V("section", {
 		class: `message ${t}`,
 		role: t === "bad" ? "alert" : "status",
 		children: [
-			/* @__PURE__ */ U("h1", { children: e }),
+			/* @__PURE__ */ V("h1", { children: e }),
 			a,
-			n && /* @__PURE__ */ U("p", { children: n }),
-			r && /* @__PURE__ */ U("button", {
+			n && /* @__PURE__ */ V("p", { children: n }),
+			r && /* @__PURE__ */ V("button", {
 				type: "button",
 				class: "action",
 				onClick: i,
@@ -451,53 +451,53 @@ function W({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, child
 		]
 	});
 }
-function Me({ progress: e }) {
+function Pe({ progress: e }) {
 	let t = Math.round(100 * e.progress), n = e.state === "waiting", r = e.ahead > 1 ? `after ${e.ahead - 1} others` : "as soon as another one is done";
-	return /* @__PURE__ */ U(W, {
+	return /* @__PURE__ */ V(H, {
 		title: n ? `This recording is read ${r}` : "Reading the recording",
-		children: [/* @__PURE__ */ U("progress", {
+		children: [/* @__PURE__ */ V("progress", {
 			"aria-label": "Reading",
 			max: 100,
 			value: n || !t ? void 0 : t
-		}), /* @__PURE__ */ U("p", { children: [n ? "Waiting" : Ne(e), ". What is read is kept: the next time it opens at once."] })]
+		}), /* @__PURE__ */ V("p", { children: [n ? "Waiting" : Fe(e), ". What is read is kept: the next time it opens at once."] })]
 	});
 }
-function Ne({ stage: e, progress: t }) {
+function Fe({ stage: e, progress: t }) {
 	return e === "writing" ? "Adding up" : e === "starting" ? "Starting" : `${Math.round(100 * t)} % decoded`;
 }
 // src/views/Empty.tsx
-var Pe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
-function Fe({ listing: e, onRefresh: t }) {
+var Ie = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
+function Le({ listing: e, onRefresh: t }) {
 	let n = e.looked_in[0]?.path ?? "LOGDIR";
-	return /* @__PURE__ */ U(W, {
+	return /* @__PURE__ */ V(H, {
 		title: "No recording was found",
 		action: "Look again",
 		onAction: t,
 		children: [
-			/* @__PURE__ */ U("p", { children: [
+			/* @__PURE__ */ V("p", { children: [
 				"A recording is a file ",
-				/* @__PURE__ */ U("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
+				/* @__PURE__ */ V("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
 				". It was looked for in:"
 			] }),
-			/* @__PURE__ */ U("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ U("li", { children: [
-				/* @__PURE__ */ U("code", { children: e.path }),
+			/* @__PURE__ */ V("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ V("li", { children: [
+				/* @__PURE__ */ V("code", { children: e.path }),
 				": ",
 				e.problem ?? `${e.directories} directories, none with a recording`
-			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ U("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
-			e.truncated && /* @__PURE__ */ U("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
-			e.unreadable.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These could not be read:" }), /* @__PURE__ */ U("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ U("li", { children: [
-				/* @__PURE__ */ U("code", { children: e.path }),
+			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ V("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
+			e.truncated && /* @__PURE__ */ V("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
+			e.unreadable.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("p", { children: "These could not be read:" }), /* @__PURE__ */ V("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ V("li", { children: [
+				/* @__PURE__ */ V("code", { children: e.path }),
 				": ",
 				e.reason
 			] }, e.path)) })] }),
-			e.lost.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ U("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ U("li", { children: /* @__PURE__ */ U("code", { children: e }) }, e)) })] }),
-			/* @__PURE__ */ U("p", { children: "These three lines make one:" }),
-			/* @__PURE__ */ U("pre", { children: /* @__PURE__ */ U("code", { children: Pe.replace("LOGDIR", n) }) })
+			e.lost.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ V("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ V("li", { children: /* @__PURE__ */ V("code", { children: e }) }, e)) })] }),
+			/* @__PURE__ */ V("p", { children: "These three lines make one:" }),
+			/* @__PURE__ */ V("pre", { children: /* @__PURE__ */ V("code", { children: Ie.replace("LOGDIR", n) }) })
 		]
 	});
 }
 // src/colors.ts
-var Ie = {
+var Re = {
 	device_only: "device only",
 	overlap: "device and host",
 	python: "Python",
@@ -510,16 +510,16 @@ var Ie = {
 	wait_inferred: "wait (inferred)",
 	runtime: "runtime",
 	idle: "idle"
-}, Le = /* @__PURE__ */ new Set([
+}, ze = /* @__PURE__ */ new Set([
 	"wait",
 	"wait_inferred",
 	"idle"
 ]);
-function Re(e) {
-	let t = Object.keys(Ie), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
+function Be(e) {
+	let t = Object.keys(Re), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
 	return [...new Set(e)].sort((e, t) => n(e) - n(t));
 }
-var ze = {
+var Ve = {
 	device_only: "#2f6fd0",
 	overlap: "#1f9e9a",
 	python: "#f0b323",
@@ -532,8 +532,8 @@ var ze = {
 	wait_inferred: "#d3dae1",
 	runtime: "#9a8571",
 	idle: "#dfe3e8"
-}, Be = {
-	...ze,
+}, He = {
+	...Ve,
 	device_only: "#5b95ea",
 	overlap: "#36b8b0",
 	python: "#e8b545",
@@ -547,10 +547,10 @@ var ze = {
 	runtime: "#ab9681",
 	idle: "#444c57"
 };
-function Ve(e, t) {
-	return (t ? Be : ze)[e] ?? "#8a8f98";
+function Ue(e, t) {
+	return (t ? He : Ve)[e] ?? "#8a8f98";
 }
-var He = [
+var We = [
 	214,
 	28,
 	150,
@@ -561,17 +561,17 @@ var He = [
 	8,
 	100,
 	295
-], Ue = class {
+], Ge = class {
 	hues = /* @__PURE__ */ new Map();
 	constructor(e) {
 		for (let t of e) this.hueOf(t);
 	}
 	hueOf(e) {
 		let t = e.split("/", 1)[0], n = this.hues.get(t);
-		return n === void 0 && (n = He[this.hues.size % He.length], t.startsWith("(") || this.hues.set(t, n)), n;
+		return n === void 0 && (n = We[this.hues.size % We.length], t.startsWith("(") || this.hues.set(t, n)), n;
 	}
 	of(e, t, n) {
-		if (e === "(idle)") return Ve("idle", n);
+		if (e === "(idle)") return Ue("idle", n);
 		if (e.startsWith("(")) return n ? "hsl(215 6% 42%)" : "hsl(215 8% 74%)";
 		let r = e.slice(e.indexOf("/") + 1), i = 0;
 		if (r !== e) for (let e of r) i = (i * 31 + e.charCodeAt(0)) % 997;
@@ -579,11 +579,11 @@ var He = [
 		return `hsl(${this.hueOf(e)} ${o}% ${(n ? 40 : 62) + a}%)`;
 	}
 };
-function We(e) {
-	let [t, n, r] = Ge(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
+function Ke(e) {
+	let [t, n, r] = qe(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
 	return .2126 * t + .7152 * n + .0722 * r > .179 ? "#000000" : "#ffffff";
 }
-function Ge(e) {
+function qe(e) {
 	if (e.startsWith("#")) return [
 		1,
 		3,
@@ -600,56 +600,60 @@ function Ge(e) {
 	});
 }
 // src/format.ts
-var Ke = [
+var U = [
 	[1e9, "s"],
 	[1e6, "ms"],
 	[1e3, "µs"],
 	[1, "ns"]
 ];
-function qe(e) {
-	let [t, n] = Ke.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ke[1] : Ke[3]);
+function Je(e) {
+	let [t, n] = U.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? U[1] : U[3]);
 	return {
 		scale: t,
 		name: n
 	};
 }
-function G(e) {
+function W(e) {
 	if (e === null) return "not known";
 	if (e === 0) return "0";
-	let [t, n] = Ke.find(([t]) => Math.abs(e) >= t) ?? Ke[3];
-	return `${Ye(e / t)} ${n}`;
+	let [t, n] = U.find(([t]) => Math.abs(e) >= t) ?? U[3];
+	return `${J(e / t)} ${n}`;
 }
-function K(e, t) {
+function Ye([e, t]) {
+	let [n, r] = U.find(([e]) => Math.abs(t) >= e) ?? U[3];
+	return `${J(e / n)} to ${J(t / n)} ${r}`;
+}
+function G(e, t) {
 	if (e === null) return "–";
 	if (e === 0) return "·";
 	let n = e / t.scale;
-	return Math.abs(n) < .005 ? "<0.01" : Xe(n, 2);
+	return Math.abs(n) < .005 ? "<0.01" : Ze(n, 2);
 }
-function q(e, t) {
+function K(e, t) {
 	if (e === null || !t) return "–";
 	let n = 100 * e / t;
 	return n > 0 && n < .05 ? "<0.1 %" : `${n.toFixed(1)} %`;
 }
+function q(e) {
+	return e == null ? "–" : e === 0 ? "·" : Ze(e, 0);
+}
+function Xe(e) {
+	return e >= 1e9 ? `${J(e / 1e9)} GB` : e >= 1e6 ? `${J(e / 1e6)} MB` : `${J(Math.max(e / 1e3, .1))} kB`;
+}
 function J(e) {
-	return e == null ? "–" : e === 0 ? "·" : Xe(e, 0);
-}
-function Je(e) {
-	return e >= 1e9 ? `${Ye(e / 1e9)} GB` : e >= 1e6 ? `${Ye(e / 1e6)} MB` : `${Ye(Math.max(e / 1e3, .1))} kB`;
-}
-function Ye(e) {
 	let t = Math.abs(e);
-	return Xe(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
+	return Ze(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
 }
-function Xe(e, t) {
+function Ze(e, t) {
 	return e.toLocaleString("en", {
 		minimumFractionDigits: t,
 		maximumFractionDigits: t
 	});
 }
-function Ze(e, t) {
+function Qe(e, t) {
 	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : t.endsWith("h") ? "es" : "s"}`;
 }
-function Qe(e, t) {
+function $e(e, t) {
 	if (e.length <= t) return e;
 	let n = e.split("/"), [r, i] = [n[0], n.at(-1)];
 	for (let e = n.length - 2; e >= 1; e--) {
@@ -663,21 +667,21 @@ function Qe(e, t) {
 	return n.length > 1 && i.length + 2 <= t ? `…/${i}` : `${e.slice(0, t - 12)}…${e.slice(-11)}`;
 }
 // src/components/Icicle.tsx
-var $e = 24, et = 12, tt = .15;
-function nt({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
-	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? rt(e, t, o, 0, 0) : [];
-	return /* @__PURE__ */ U("div", {
+var et = 24, tt = 12, nt = .15;
+function rt({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
+	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? it(e, t, o, 0, 0) : [];
+	return /* @__PURE__ */ V("div", {
 		class: "icicle",
-		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * $e}px` },
+		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * et}px` },
 		children: s.map(({ node: e, key: s, few: c, left: l, width: u, row: d }) => {
 			let f = {
 				left: `${l}%`,
 				width: `${u}%`,
-				top: `${d * $e}px`
+				top: `${d * et}px`
 			};
 			if (!e) {
 				let e = `${c.toLocaleString("en")} more, each too narrow to show`;
-				return /* @__PURE__ */ U("div", {
+				return /* @__PURE__ */ V("div", {
 					class: "few",
 					style: f,
 					title: e,
@@ -685,39 +689,39 @@ function nt({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
 				}, s);
 			}
 			let p = n.of(e.path, null, r);
-			return /* @__PURE__ */ U("button", {
+			return /* @__PURE__ */ V("button", {
 				type: "button",
 				tabIndex: u < 1 ? -1 : 0,
 				"aria-pressed": e.key === i,
 				style: {
 					...f,
 					background: p,
-					color: We(p)
+					color: Ke(p)
 				},
-				title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
-				"aria-label": `${e.path}: ${G(t(e))}`,
+				title: `${e.path}\n${W(t(e))} (${K(t(e), o)})`,
+				"aria-label": `${e.path}: ${W(t(e))}`,
 				onClick: () => a(e),
 				children: u > 1.5 && e.name
 			}, e.key);
 		})
 	});
 }
-function rt(e, t, n, r, i) {
+function it(e, t, n, r, i) {
 	let a = [];
-	if (i >= et) return a;
+	if (i >= tt) return a;
 	let [o, s] = [0, 0];
 	for (let c of e) {
 		let e = 100 * t(c) / n;
-		e < tt ? (o += Number(e > 0), s += e) : (a.push({
+		e < nt ? (o += Number(e > 0), s += e) : (a.push({
 			node: c,
 			key: c.key,
 			few: 0,
 			left: r,
 			width: e,
 			row: i
-		}, ...rt(c.children, t, n, r, i + 1)), r += e);
+		}, ...it(c.children, t, n, r, i + 1)), r += e);
 	}
-	return s >= tt && a.push({
+	return s >= nt && a.push({
 		node: null,
 		key: `${i}|${r}`,
 		few: o,
@@ -742,10 +746,10 @@ function Y(e, t) {
 function X(e, t) {
 	return Y(e, t).value ?? 0;
 }
-function it(e) {
-	return e.totals.wall.corrected !== null;
+function at(e) {
+	return e.overhead.correction !== "none" && e.totals.wall.corrected !== null;
 }
-function at(e, t) {
+function ot(e, t) {
 	let n = (n) => e.reduce((e, r) => e + X(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
 	return [
 		{
@@ -766,36 +770,36 @@ function at(e, t) {
 		}
 	].filter((e) => e.value > 0);
 }
-var ot = [
+var st = [
 	"device_only",
 	"overlap",
 	"host_only",
 	"idle"
 ];
-function st(e, t) {
-	return ot.reduce((n, r) => n + X(e.wall[r], t), 0);
-}
 function ct(e, t) {
+	return st.reduce((n, r) => n + X(e.wall[r], t), 0);
+}
+function lt(e, t) {
 	if (!t) return null;
 	let [n, r, i] = [
 		0,
 		0,
 		!1
 	];
-	for (let t of e) for (let e of ot) {
+	for (let t of e) for (let e of st) {
 		let { value: a, interval: o } = Y(t.wall[e], !0);
 		o && (i = !0), n += o ? o[0] : a ?? 0, r += o ? o[1] : a ?? 0;
 	}
 	return i ? [n, r] : null;
 }
-function lt(e, t) {
+function ut(e, t) {
 	return `${e}|${t}`;
 }
-function ut(e, t) {
+function dt(e, t) {
 	let n = /* @__PURE__ */ new Map(), r = [], i = (e, t) => {
-		let a = lt(e, t), o = n.get(a);
+		let a = ut(e, t), o = n.get(a);
 		if (o) return o;
-		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = dt(a, e, t, t.slice(c + 1), s);
+		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = ft(a, e, t, t.slice(c + 1), s);
 		if (n.set(a, l), c < 0) r.push(l);
 		else {
 			let n = i(e, t.slice(0, c));
@@ -803,13 +807,13 @@ function ut(e, t) {
 		}
 		return l;
 	};
-	for (let n of e.operations) ft(i(n.process, n.path), n, t);
-	r.forEach(pt);
+	for (let n of e.operations) pt(i(n.process, n.path), n, t);
+	r.forEach(mt);
 	let a = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || t.wallTotal - e.wallTotal;
 	for (let e of n.values()) e.children.sort(a);
 	return r.sort(a);
 }
-function dt(e, t, n, r, i) {
+function ft(e, t, n, r, i) {
 	return {
 		key: e,
 		process: t,
@@ -836,25 +840,25 @@ function dt(e, t, n, r, i) {
 		evidence: /* @__PURE__ */ new Map()
 	};
 }
-function ft(e, t, n) {
+function pt(e, t, n) {
 	let r = X(t.device.self, n);
-	e.rows.push(t), e.wall += st(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
+	e.rows.push(t), e.wall += ct(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
 	let i = X(t.device.self, !1);
 	for (let [n, r] of Object.entries(t.evidence)) e.evidence.set(n, (e.evidence.get(n) ?? 0) + r * i);
 }
-function pt(e) {
-	e.children.forEach(pt);
+function mt(e) {
+	e.children.forEach(mt);
 	let t = (t) => e.children.reduce((e, n) => e + t(n), 0);
 	e.wallTotal = e.wall + t((e) => e.wallTotal), e.deviceTotal = e.device + t((e) => e.deviceTotal), e.hostOnlyTotal = e.hostOnly + t((e) => e.hostOnlyTotal);
 }
-function mt(e) {
-	return e.flatMap((e) => [e, ...mt(e.children)]);
+function ht(e) {
+	return e.flatMap((e) => [e, ...ht(e.children)]);
 }
-function ht(e, t, n) {
-	let r = mt(ut(e, t)).filter((e) => e.wall > 0);
+function gt(e, t, n) {
+	let r = ht(dt(e, t)).filter((e) => e.wall > 0);
 	r.sort((e, t) => Number(e.special) - Number(t.special) || t.wall - e.wall);
 	let i = e.processes.length > 1, a = r.filter((e) => !e.special), o = a.length > n + 1 ? a.slice(0, n) : a, s = a.slice(o.length), c = (t) => ({
-		label: i ? `${t.path} · ${gt(e, t.process)}` : t.path,
+		label: i ? `${t.path} · ${_t(e, t.process)}` : t.path,
 		process: t.process,
 		path: t.path,
 		operations: t.rows,
@@ -868,7 +872,7 @@ function ht(e, t, n) {
 		wall: s.reduce((e, t) => e + t.wall, 0)
 	}), [...l, ...r.filter((e) => e.special).map(c)];
 }
-function gt(e, t) {
+function _t(e, t) {
 	let n = e.processes[t]?.host ?? "";
 	return e.processes.filter((e) => e.host === n).length > 1 ? `${n} #${t}` : n;
 }
@@ -879,22 +883,22 @@ var Z = class extends Error {
 		super(e), this.hint = t;
 	}
 };
-function _t(e) {
+function vt(e) {
 	return "state" in e;
 }
-var vt = class {
+var yt = class {
 	embedded = !1;
 	recordings(e) {
-		return yt("recordings", e ? { refresh: 1 } : {});
+		return bt("recordings", e ? { refresh: 1 } : {});
 	}
 	report(e, t) {
-		return yt("report", {
+		return bt("report", {
 			...e,
 			...t ? { again: 1 } : {}
 		});
 	}
 	ops(e, t, n, r) {
-		return yt("ops", {
+		return bt("ops", {
 			...e,
 			process: t,
 			path: n,
@@ -903,7 +907,7 @@ var vt = class {
 	}
 	timeline(e, t, n, r, i) {
 		let a = r === null ? {} : { end: Math.ceil(r) };
-		return yt("timeline", {
+		return bt("timeline", {
 			...e,
 			window: t,
 			begin: Math.floor(n),
@@ -912,7 +916,7 @@ var vt = class {
 		});
 	}
 	async find(e, t, n, r) {
-		return (await yt("find", {
+		return (await bt("find", {
 			...e,
 			window: t,
 			text: n,
@@ -932,7 +936,7 @@ var vt = class {
 		}
 	}
 };
-async function yt(e, t) {
+async function bt(e, t) {
 	let n = new URLSearchParams(Object.entries(t).map(([e, t]) => [e, String(t)])), r;
 	try {
 		r = await fetch(`./${e}?${n}`);
@@ -949,7 +953,7 @@ async function yt(e, t) {
 	if (r.ok && !a) return i;
 	throw new Z(a?.message ?? `TensorBoard answered with status ${r.status}.`, a?.hint ?? "");
 }
-var bt = class {
+var xt = class {
 	content;
 	embedded = !0;
 	constructor(e) {
@@ -1010,63 +1014,63 @@ var bt = class {
 		return null;
 	}
 };
-function xt() {
+function St() {
 	let e = document.getElementById("rlscope-data")?.textContent;
-	return e ? new bt(JSON.parse(e)) : new vt();
+	return e ? new xt(JSON.parse(e)) : new yt();
 }
 // src/components/StackedBar.tsx
-function St({ segments: e, scale: t, dark: n, label: r, interval: i }) {
-	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Ie[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
-	return /* @__PURE__ */ U("div", {
+function Ct({ segments: e, scale: t, dark: n, label: r, interval: i }) {
+	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Re[e.key] ?? e.key} ${W(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
+	return /* @__PURE__ */ V("div", {
 		class: "stacked",
 		role: "img",
 		"aria-label": `${r}: ${o || "nothing"}`,
-		children: [e.map((e) => /* @__PURE__ */ U("span", {
-			class: Le.has(e.key) ? "pale" : "",
+		children: [e.map((e) => /* @__PURE__ */ V("span", {
+			class: ze.has(e.key) ? "pale" : "",
 			style: {
 				width: s(e.value),
-				background: Ve(e.key, n)
+				background: Ue(e.key, n)
 			},
-			title: `${r}\n${Ie[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
-		}, e.key)), i && /* @__PURE__ */ U("i", {
+			title: `${r}\n${Re[e.key] ?? e.key}: ${W(e.value)} (${K(e.value, a)})`
+		}, e.key)), i && /* @__PURE__ */ V("i", {
 			class: "whisker",
 			style: {
 				left: s(i[0]),
 				width: s(i[1] - i[0])
 			},
-			title: `${G(i[0])} to ${G(i[1])}`
+			title: Ye(i)
 		})]
 	});
 }
-function Ct({ keys: e, dark: t }) {
-	return /* @__PURE__ */ U("ul", {
+function wt({ keys: e, dark: t }) {
+	return /* @__PURE__ */ V("ul", {
 		class: "legend",
-		children: e.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", {
-			class: Le.has(e) ? "pale" : "",
-			style: { background: Ve(e, t) }
-		}), Ie[e] ?? e] }, e))
+		children: e.map((e) => /* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("i", {
+			class: ze.has(e) ? "pale" : "",
+			style: { background: Ue(e, t) }
+		}), Re[e] ?? e] }, e))
 	});
 }
 // src/components/Details.tsx
-var wt = {
+var Tt = {
 	mark: "named with operation()",
 	annotation: "named by an annotation",
 	scope: "a named scope",
 	function: "a Python function",
 	special: "no operation"
 };
-function Tt({ page: e, report: t, asked: n, node: r, unit: i }) {
-	let { corrected: a } = e.state, o = at(r.rows, a);
-	return /* @__PURE__ */ U("aside", {
+function Et({ page: e, report: t, asked: n, node: r, unit: i }) {
+	let { corrected: a } = e.state, o = ot(r.rows, a);
+	return /* @__PURE__ */ V("aside", {
 		class: "details",
 		"aria-label": `Details of ${r.path}`,
 		children: [
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ V("div", {
 				class: "heading",
-				children: [/* @__PURE__ */ U("h2", {
+				children: [/* @__PURE__ */ V("h2", {
 					title: r.path,
 					children: r.path
-				}), /* @__PURE__ */ U("button", {
+				}), /* @__PURE__ */ V("button", {
 					type: "button",
 					class: "close",
 					"aria-label": "Close the details",
@@ -1074,37 +1078,37 @@ function Tt({ page: e, report: t, asked: n, node: r, unit: i }) {
 					children: "×"
 				})]
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
 				children: [
-					[...new Set(r.rows.map((e) => wt[e.kind] ?? e.kind))].join(", "),
+					[...new Set(r.rows.map((e) => Tt[e.kind] ?? e.kind))].join(", "),
 					r.rows.length > 0 && " · ",
-					G(r.wall),
+					W(r.wall),
 					" of its own,",
 					" ",
-					q(r.wall, X(t.totals.wall, a)),
+					K(r.wall, X(t.totals.wall, a)),
 					" of the window"
 				]
 			}),
-			r.wall > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(St, {
+			r.wall > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V(Ct, {
 				segments: o,
 				scale: r.wall,
 				dark: e.dark,
 				label: r.path
-			}), /* @__PURE__ */ U(Ct, {
+			}), /* @__PURE__ */ V(wt, {
 				keys: o.map((e) => e.key),
 				dark: e.dark
 			})] }),
-			/* @__PURE__ */ U(Et, {
+			/* @__PURE__ */ V(Dt, {
 				rows: r.rows,
 				corrected: a,
 				unit: i
 			}),
-			/* @__PURE__ */ U(Ot, {
+			/* @__PURE__ */ V(kt, {
 				rows: r.rows,
 				corrected: a
 			}),
-			/* @__PURE__ */ U(kt, {
+			/* @__PURE__ */ V(At, {
 				page: e,
 				asked: n,
 				node: r
@@ -1112,135 +1116,135 @@ function Tt({ page: e, report: t, asked: n, node: r, unit: i }) {
 		]
 	});
 }
-function Et({ rows: e, corrected: t, unit: n }) {
-	return e.some((e) => e.direction) ? /* @__PURE__ */ U("table", {
+function Dt({ rows: e, corrected: t, unit: n }) {
+	return e.some((e) => e.direction) ? /* @__PURE__ */ V("table", {
 		class: "plain",
-		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				children: "direction"
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: ["device self ", n.name]
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: "ops"
 			})
-		] }) }), /* @__PURE__ */ U("tbody", { children: e.map((e) => /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		] }) }), /* @__PURE__ */ V("tbody", { children: e.map((e) => /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "row",
 				children: e.direction ?? "none"
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: /* @__PURE__ */ U(Dt, {
+				children: /* @__PURE__ */ V(Ot, {
 					figure: e.device.self,
 					corrected: t,
 					unit: n
 				})
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: J(e.device.ops)
+				children: q(e.device.ops)
 			})
 		] }, e.direction)) })]
 	}) : null;
 }
-function Dt({ figure: e, corrected: t, unit: n }) {
+function Ot({ figure: e, corrected: t, unit: n }) {
 	let r = Y(e, t);
-	return /* @__PURE__ */ U("span", {
-		title: r.interval ? `${G(r.interval[0])} to ${G(r.interval[1])}` : void 0,
-		children: K(r.value, n)
+	return /* @__PURE__ */ V("span", {
+		title: r.interval ? Ye(r.interval) : void 0,
+		children: G(r.value, n)
 	});
 }
-function Ot({ rows: e, corrected: t }) {
+function kt({ rows: e, corrected: t }) {
 	let n = (n) => {
 		let r = /* @__PURE__ */ new Map();
 		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + X(a, t));
 		return [...r].filter(([, e]) => e > 0).sort((e, t) => t[1] - e[1]);
-	}, r = (e) => e.map(([e, t]) => `${Ie[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
-	return /* @__PURE__ */ U("dl", {
+	}, r = (e) => e.map(([e, t]) => `${Re[e] ?? e.replace("_", " ")} ${W(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
+	return /* @__PURE__ */ V("dl", {
 		class: "categories",
-		children: [i.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "device" }), /* @__PURE__ */ U("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U("dt", { children: "host threads" }), /* @__PURE__ */ U("dd", { children: r(a) })] })]
+		children: [i.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("dt", { children: "device" }), /* @__PURE__ */ V("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("dt", { children: "host threads" }), /* @__PURE__ */ V("dd", { children: r(a) })] })]
 	});
 }
-function kt({ page: e, asked: t, node: n }) {
+function At({ page: e, asked: t, node: n }) {
 	let [r, i] = L(null), a = n.rows.map((e) => e.direction);
 	if (R(() => {
 		let r = !1;
-		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Mt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
+		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Nt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
 			r = !0;
 		};
 	}, [
 		e.source,
 		t,
 		n.key
-	]), r === null) return /* @__PURE__ */ U("p", {
+	]), r === null) return /* @__PURE__ */ V("p", {
 		class: "note",
 		children: "Looking up its device ops…"
 	});
-	if (r instanceof Z) return /* @__PURE__ */ U("p", {
+	if (r instanceof Z) return /* @__PURE__ */ V("p", {
 		class: "note",
 		children: r.message
 	});
-	if (!r.ops.length) return /* @__PURE__ */ U("p", {
+	if (!r.ops.length) return /* @__PURE__ */ V("p", {
 		class: "note",
 		children: "No device ops of its own."
 	});
 	let o = r.ops.reduce((e, t) => e + t.self, r.more_self);
-	return /* @__PURE__ */ U(y, { children: [
-		/* @__PURE__ */ U("h3", { children: "Device ops, as recorded" }),
-		/* @__PURE__ */ U("table", {
+	return /* @__PURE__ */ V(y, { children: [
+		/* @__PURE__ */ V("h3", { children: "Device ops, as recorded" }),
+		/* @__PURE__ */ V("table", {
 			class: "plain ops",
-			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-				/* @__PURE__ */ U("th", {
+			children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					children: "op"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: "self"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: "runs"
 				})
-			] }) }), /* @__PURE__ */ U("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ U(At, {
+			] }) }), /* @__PURE__ */ V("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ V(jt, {
 				op: e,
 				whole: o
 			}, t)) })]
 		}),
-		r.more > 0 && /* @__PURE__ */ U("p", {
+		r.more > 0 && /* @__PURE__ */ V("p", {
 			class: "note",
 			children: [
 				r.more,
 				" more ops, ",
-				G(r.more_self)
+				W(r.more_self)
 			]
 		})
 	] });
 }
-function At({ op: e, whole: t }) {
+function jt({ op: e, whole: t }) {
 	let n = e.source.findLast((e) => !/site-packages|dist-packages|lib\/python/.test(e.file)) ?? e.source.at(-1);
-	return /* @__PURE__ */ U("tr", { children: [
-		/* @__PURE__ */ U("td", { children: [
-			/* @__PURE__ */ U("code", { children: e.name }),
+	return /* @__PURE__ */ V("tr", { children: [
+		/* @__PURE__ */ V("td", { children: [
+			/* @__PURE__ */ V("code", { children: e.name }),
 			" ",
-			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ U("span", {
+			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ V("span", {
 				class: "faint",
 				children: e.opcode
 			}),
-			e.kernel && e.kernel !== e.name && /* @__PURE__ */ U("div", {
+			e.kernel && e.kernel !== e.name && /* @__PURE__ */ V("div", {
 				class: "faint",
 				children: e.kernel
 			}),
-			n && /* @__PURE__ */ U("div", {
+			n && /* @__PURE__ */ V("div", {
 				class: "source",
 				title: e.source.map((e) => `${e.file}:${e.line} in ${e.function}`).join("\n"),
 				children: [
@@ -1248,35 +1252,35 @@ function At({ op: e, whole: t }) {
 					":",
 					n.line,
 					" ",
-					/* @__PURE__ */ U("span", {
+					/* @__PURE__ */ V("span", {
 						class: "faint",
-						children: jt(n.function)
+						children: Mt(n.function)
 					})
 				]
 			}),
-			e.op_name && /* @__PURE__ */ U("div", {
+			e.op_name && /* @__PURE__ */ V("div", {
 				class: "faint opname",
 				title: e.op_name,
 				children: e.op_name
 			})
 		] }),
-		/* @__PURE__ */ U("td", {
+		/* @__PURE__ */ V("td", {
 			class: "number",
-			children: [G(e.self), /* @__PURE__ */ U("div", {
+			children: [W(e.self), /* @__PURE__ */ V("div", {
 				class: "faint",
-				children: q(e.self, t)
+				children: K(e.self, t)
 			})]
 		}),
-		/* @__PURE__ */ U("td", {
+		/* @__PURE__ */ V("td", {
 			class: "number",
-			children: J(e.count)
+			children: q(e.count)
 		})
 	] });
 }
-function jt(e) {
+function Mt(e) {
 	return e.split(".").at(-1) ?? e;
 }
-function Mt(e) {
+function Nt(e) {
 	return {
 		ops: e.flatMap((e) => e.ops).sort((e, t) => t.self - e.self).slice(0, 200),
 		more: e.reduce((e, t) => e + t.more, 0),
@@ -1284,7 +1288,7 @@ function Mt(e) {
 	};
 }
 // src/views/Operations.tsx
-var Nt = [
+var Pt = [
 	{
 		key: "wallTotal",
 		title: "wall total",
@@ -1355,36 +1359,36 @@ var Nt = [
 		read: (e) => e.callbacks,
 		help: "host callbacks made from compiled code"
 	}
-], Pt = {
+], Ft = {
 	wall: ["wall time", (e) => e.wallTotal],
 	device: ["device time", (e) => e.deviceTotal],
 	host: ["host only", (e) => e.hostOnlyTotal]
-}, Ft = 300, It = 12;
-function Lt({ page: e, report: t, asked: n }) {
-	let { state: r, change: i, dark: a } = e, o = B(() => ut(t, r.corrected), [t, r.corrected]), s = B(() => mt(o), [o]), c = B(() => new Ue(o.map((e) => e.path)), [o]), [l, u] = L("wall"), [d, f] = L(/* @__PURE__ */ new Set()), [p, m] = L(Ft), h = s.find((e) => e.key === r.operation) ?? null, g = Nt.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), _ = Rt(o, r.sort, r.filter, d), v = qe(X(t.totals.wall, r.corrected)), y = (e) => i({ operation: e.key === r.operation ? null : e.key });
-	return /* @__PURE__ */ U("div", {
+}, It = 300, Lt = 12;
+function Rt({ page: e, report: t, asked: n }) {
+	let { state: r, change: i, dark: a } = e, o = B(() => dt(t, r.corrected), [t, r.corrected]), s = B(() => ht(o), [o]), c = B(() => new Ge(o.map((e) => e.path)), [o]), [l, u] = L("wall"), [d, f] = L(/* @__PURE__ */ new Set()), [p, m] = L(It), h = s.find((e) => e.key === r.operation) ?? null, g = Pt.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), _ = zt(o, r.sort, r.filter, d), v = Je(X(t.totals.wall, r.corrected)), y = (e) => i({ operation: e.key === r.operation ? null : e.key });
+	return /* @__PURE__ */ V("div", {
 		class: "operations",
-		children: [/* @__PURE__ */ U("section", {
+		children: [/* @__PURE__ */ V("section", {
 			"aria-labelledby": "icicle-title",
-			children: [/* @__PURE__ */ U("div", {
+			children: [/* @__PURE__ */ V("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ U("h2", {
+					/* @__PURE__ */ V("h2", {
 						id: "icicle-title",
 						children: "Operations"
 					}),
-					/* @__PURE__ */ U("div", {
+					/* @__PURE__ */ V("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "What the boxes show",
-						children: Object.entries(Pt).map(([e, [t]]) => /* @__PURE__ */ U("button", {
+						children: Object.entries(Ft).map(([e, [t]]) => /* @__PURE__ */ V("button", {
 							type: "button",
 							"aria-pressed": l === e,
 							onClick: () => u(e),
 							children: t
 						}, e))
 					}),
-					/* @__PURE__ */ U("input", {
+					/* @__PURE__ */ V("input", {
 						type: "search",
 						placeholder: "Filter by name",
 						"aria-label": "Filter operations by name",
@@ -1392,17 +1396,17 @@ function Lt({ page: e, report: t, asked: n }) {
 						onInput: (e) => i({ filter: e.currentTarget.value })
 					})
 				]
-			}), /* @__PURE__ */ U(nt, {
+			}), /* @__PURE__ */ V(rt, {
 				roots: o,
-				read: Pt[l][1],
+				read: Ft[l][1],
 				colors: c,
 				dark: a,
 				chosen: r.operation,
 				onChoose: y
 			})]
-		}), /* @__PURE__ */ U("div", {
+		}), /* @__PURE__ */ V("div", {
 			class: h ? "beside" : "",
-			children: [/* @__PURE__ */ U(zt, {
+			children: [/* @__PURE__ */ V(Bt, {
 				report: t,
 				nodes: _.slice(0, p),
 				more: _.length - p,
@@ -1417,7 +1421,7 @@ function Lt({ page: e, report: t, asked: n }) {
 					t ? n.delete(e.key) : n.add(e.key), f(n);
 				},
 				onChoose: y
-			}), h && /* @__PURE__ */ U(Tt, {
+			}), h && /* @__PURE__ */ V(Et, {
 				page: e,
 				report: t,
 				asked: n,
@@ -1427,11 +1431,11 @@ function Lt({ page: e, report: t, asked: n }) {
 		})]
 	});
 }
-function Rt(e, t, n, r) {
-	let i = t === "name" ? null : (Nt.find((e) => e.key === t) ?? Nt[0]).read, a = n.trim().toLowerCase(), o = (e) => Nt.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
+function zt(e, t, n, r) {
+	let i = t === "name" ? null : (Pt.find((e) => e.key === t) ?? Pt[0]).read, a = n.trim().toLowerCase(), o = (e) => Pt.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
 	return u([...e]);
 }
-function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page: o, colors: s, closed: c, onToggle: l, onChoose: u }) {
+function Bt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page: o, colors: s, closed: c, onToggle: l, onChoose: u }) {
 	let { state: d, change: f, dark: p } = o, m = X(e.totals.wall, d.corrected), h = e.processes.length > 1, g = z(null), _ = t.some((e) => e.key === d.operation) ? d.operation : t[0]?.key, v = (e, t) => {
 		let n = {
 			ArrowDown: 1,
@@ -1445,40 +1449,40 @@ function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 		else if ((e.key === "Enter" || e.key === " ") && e.target === e.currentTarget) u(t);
 		else return;
 		e.preventDefault();
-	}, y = (e, t, n, r = "number", i = !1) => /* @__PURE__ */ U("th", {
+	}, y = (e, t, n, r = "number", i = !1) => /* @__PURE__ */ V("th", {
 		scope: "col",
 		class: r,
 		"aria-sort": d.sort === e ? e === "name" ? "ascending" : "descending" : "none",
-		children: [/* @__PURE__ */ U("button", {
+		children: [/* @__PURE__ */ V("button", {
 			type: "button",
 			title: n,
 			onClick: () => f({ sort: e }),
 			children: t
-		}), i && /* @__PURE__ */ U("div", { children: a.name })]
+		}), i && /* @__PURE__ */ V("div", { children: a.name })]
 	});
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "scroll",
 		children: [
-			/* @__PURE__ */ U("table", {
+			/* @__PURE__ */ V("table", {
 				class: "tree",
 				role: "treegrid",
 				"aria-label": "Operations",
-				children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
+				children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
 					y("name", "operation", "sort by name", "name"),
 					i.map((e) => y(e.key, e.title, e.help, "number", e.time)),
-					/* @__PURE__ */ U("th", {
+					/* @__PURE__ */ V("th", {
 						scope: "col",
 						title: "device self time by direction of differentiation",
 						children: "forward / backward"
 					}),
-					/* @__PURE__ */ U("th", {
+					/* @__PURE__ */ V("th", {
 						scope: "col",
 						title: "why the device time was given to this operation",
 						children: "evidence"
 					})
-				] }) }), /* @__PURE__ */ U("tbody", {
+				] }) }), /* @__PURE__ */ V("tbody", {
 					ref: g,
-					children: t.map((t) => /* @__PURE__ */ U("tr", {
+					children: t.map((t) => /* @__PURE__ */ V("tr", {
 						role: "row",
 						tabIndex: t.key === _ ? 0 : -1,
 						"aria-level": t.depth + 1,
@@ -1488,14 +1492,14 @@ function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 						onKeyDown: (e) => v(e, t),
 						onClick: () => u(t),
 						children: [
-							/* @__PURE__ */ U("th", {
+							/* @__PURE__ */ V("th", {
 								scope: "row",
 								class: "name",
-								children: /* @__PURE__ */ U("div", {
-									style: { paddingLeft: `${Math.min(t.depth, It) * 16}px` },
+								children: /* @__PURE__ */ V("div", {
+									style: { paddingLeft: `${Math.min(t.depth, Lt) * 16}px` },
 									title: t.path,
 									children: [
-										t.children.length ? /* @__PURE__ */ U("button", {
+										t.children.length ? /* @__PURE__ */ V("button", {
 											type: "button",
 											class: "twist",
 											tabIndex: -1,
@@ -1504,43 +1508,43 @@ function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 												e.stopPropagation(), l(t, c.has(t.key));
 											},
 											children: c.has(t.key) ? "▸" : "▾"
-										}) : /* @__PURE__ */ U("span", { class: "twist" }),
-										/* @__PURE__ */ U("i", {
+										}) : /* @__PURE__ */ V("span", { class: "twist" }),
+										/* @__PURE__ */ V("i", {
 											class: "swatch",
 											style: { background: s.of(t.path, null, p) }
 										}),
-										/* @__PURE__ */ U("span", {
+										/* @__PURE__ */ V("span", {
 											class: "text",
 											children: t.name
 										}),
-										h && t.depth === 0 && /* @__PURE__ */ U("span", {
+										h && t.depth === 0 && /* @__PURE__ */ V("span", {
 											class: "faint",
-											children: [" · ", gt(e, t.process)]
+											children: [" · ", _t(e, t.process)]
 										})
 									]
 								})
 							}),
-							i.map((e) => /* @__PURE__ */ U("td", {
+							i.map((e) => /* @__PURE__ */ V("td", {
 								class: "number",
 								"data-figure": e.key,
 								"data-value": e.read(t),
-								children: [e.key === "wallTotal" && /* @__PURE__ */ U("i", {
+								children: [e.key === "wallTotal" && /* @__PURE__ */ V("i", {
 									class: "fill",
 									style: { width: `${Math.min(100 * t.wallTotal / (m || 1), 100)}%` }
-								}), e.time ? K(e.read(t), a) : J(e.read(t))]
+								}), e.time ? G(e.read(t), a) : q(e.read(t))]
 							}, e.key)),
-							/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Vt, { node: t }) }),
-							/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U(Ut, { node: t }) })
+							/* @__PURE__ */ V("td", { children: /* @__PURE__ */ V(Ht, { node: t }) }),
+							/* @__PURE__ */ V("td", { children: /* @__PURE__ */ V(Wt, { node: t }) })
 						]
 					}, t.key))
 				})]
 			}),
-			n > 0 && /* @__PURE__ */ U("p", {
+			n > 0 && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: [
 					n.toLocaleString("en"),
 					" more rows. ",
-					/* @__PURE__ */ U("button", {
+					/* @__PURE__ */ V("button", {
 						type: "button",
 						class: "action",
 						onClick: r,
@@ -1548,7 +1552,7 @@ function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 					})
 				]
 			}),
-			!t.length && d.filter && /* @__PURE__ */ U("p", {
+			!t.length && d.filter && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: [
 					"No operation has “",
@@ -1556,34 +1560,34 @@ function zt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page
 					"” in its name."
 				]
 			}),
-			!t.length && !d.filter && /* @__PURE__ */ U("p", {
+			!t.length && !d.filter && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: "Nothing ran within the window."
 			})
 		]
 	});
 }
-var Bt = [
+var Vt = [
 	"forward",
 	"recompute",
 	"backward"
 ];
-function Vt({ node: e }) {
-	let t = Bt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
+function Ht({ node: e }) {
+	let t = Vt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
 	if (!n) return null;
-	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${q(t, n)}`).join(", ");
-	return /* @__PURE__ */ U("div", {
+	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${K(t, n)}`).join(", ");
+	return /* @__PURE__ */ V("div", {
 		class: "mini directions",
 		role: "img",
 		"aria-label": r,
 		title: r,
-		children: t.map(([e, t]) => /* @__PURE__ */ U("span", {
+		children: t.map(([e, t]) => /* @__PURE__ */ V("span", {
 			class: e,
 			style: { width: `${100 * t / n}%` }
 		}, e))
 	});
 }
-var Ht = [
+var Ut = [
 	"mark",
 	"annotation",
 	"scope",
@@ -1593,207 +1597,233 @@ var Ht = [
 	"host",
 	"none"
 ];
-function Ut({ node: e }) {
+function Wt({ node: e }) {
 	let t = [...e.evidence.values()].reduce((e, t) => e + t, 0);
 	if (!t) return null;
-	let n = Ht.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
-	return /* @__PURE__ */ U("div", {
+	let n = Ut.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${K(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
+	return /* @__PURE__ */ V("div", {
 		class: "evidence",
 		title: r,
-		children: [/* @__PURE__ */ U("div", {
+		children: [/* @__PURE__ */ V("div", {
 			class: "mini",
 			role: "img",
 			"aria-label": r,
-			children: n.map(([e, n]) => /* @__PURE__ */ U("span", {
+			children: n.map(([e, n]) => /* @__PURE__ */ V("span", {
 				class: `e-${e}`,
 				style: { width: `${100 * n / t}%` }
 			}, e))
-		}), /* @__PURE__ */ U("span", {
+		}), /* @__PURE__ */ V("span", {
 			class: "faint",
 			children: i[0]
 		})]
 	});
 }
 // src/views/Overhead.tsx
-var Wt = {
+var Gt = {
 	none: "Nothing was subtracted: these are the times as recorded.",
 	calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
 	anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted."
 };
-function Gt({ report: e }) {
+function Kt({ report: e }) {
 	let { overhead: t } = e, n = t.correction !== "none";
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "overhead",
 		children: [
-			/* @__PURE__ */ U("section", {
+			/* @__PURE__ */ V("section", {
 				"aria-labelledby": "overhead-title",
 				children: [
-					/* @__PURE__ */ U("h2", {
+					/* @__PURE__ */ V("h2", {
 						id: "overhead-title",
 						children: "What profiling cost"
 					}),
-					/* @__PURE__ */ U("p", { children: Wt[t.correction] ?? t.correction }),
-					!n && /* @__PURE__ */ U(y, { children: [
-						/* @__PURE__ */ U("p", { children: Kt(t.reason ?? "the report holds no correction") }),
-						/* @__PURE__ */ U("p", {
+					/* @__PURE__ */ V("p", { children: Gt[t.correction] ?? t.correction }),
+					!n && /* @__PURE__ */ V(y, { children: [
+						/* @__PURE__ */ V("p", { children: qt(t.reason ?? "the report holds no correction") }),
+						/* @__PURE__ */ V("p", {
 							class: "note",
 							children: "Recording costs a little for every op, so operations of many small ops look slower than they are. Two things make this page say by how much:"
 						}),
-						/* @__PURE__ */ U("ul", {
+						/* @__PURE__ */ V("ul", {
 							class: "note",
-							children: [/* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("code", { children: "rlscope-jax calibrate" }), " once on the machine that records: it measures what an op costs."] }), /* @__PURE__ */ U("li", { children: [
+							children: [/* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("code", { children: "rlscope-jax calibrate" }), " once on the machine that records: it measures what an op costs."] }), /* @__PURE__ */ V("li", { children: [
 								"five or more steps before the window that nobody records, ",
-								/* @__PURE__ */ U("code", { children: "Schedule(wait=5)" }),
+								/* @__PURE__ */ V("code", { children: "Schedule(wait=5)" }),
 								": they are timed, and the recorded steps compared with them."
 							] })]
 						})
 					] }),
-					n && /* @__PURE__ */ U("p", { children: [t.inflation !== null && /* @__PURE__ */ U(y, { children: [
+					n && /* @__PURE__ */ V("p", { children: [t.inflation !== null && /* @__PURE__ */ V(y, { children: [
 						"The recorded work took ",
-						/* @__PURE__ */ U("strong", { children: [t.inflation.toFixed(2), " ×"] }),
+						/* @__PURE__ */ V("strong", { children: [t.inflation.toFixed(2), " ×"] }),
 						" as long as without profiling. "
-					] }), t.removed && /* @__PURE__ */ U(y, { children: [
+					] }), t.removed && /* @__PURE__ */ V(y, { children: [
 						"Removed: ",
-						/* @__PURE__ */ U("strong", { children: G(t.removed.ns) }),
-						t.removed.interval && /* @__PURE__ */ U(y, { children: [
+						/* @__PURE__ */ V("strong", { children: W(t.removed.ns) }),
+						t.removed.interval && /* @__PURE__ */ V(y, { children: [
 							" (",
-							G(t.removed.interval[0]),
-							" to ",
-							G(t.removed.interval[1]),
+							Ye(t.removed.interval),
 							")"
 						] }),
 						"."
 					] })] })
 				]
 			}),
-			n && /* @__PURE__ */ U(qt, {
+			n && /* @__PURE__ */ V(Xt, {
 				title: "Constants of this machine",
 				values: t.constants
 			}),
-			t.anchors && /* @__PURE__ */ U(qt, {
+			t.anchors && /* @__PURE__ */ V(Xt, {
 				title: "Unprofiled steps",
 				values: t.anchors
 			}),
-			n && /* @__PURE__ */ U(Xt, { report: e })
+			n && /* @__PURE__ */ V(en, { report: e })
 		]
 	});
 }
-function Kt(e) {
+function qt(e) {
 	return `${e.charAt(0).toUpperCase()}${e.slice(1)}${/[.!?]$/.test(e) ? "" : "."}`;
 }
-function qt({ title: e, values: t }) {
-	let n = Object.entries(t);
-	return n.length ? /* @__PURE__ */ U("section", { children: [/* @__PURE__ */ U("h3", { children: e }), /* @__PURE__ */ U("table", {
+var Jt = {
+	tail_ratio: "what recording an op costs, over the time between its own end and its event's",
+	op_floor: "the least an op takes when nobody records it",
+	host_event: "an event of the runtime on the path of a call",
+	annotation: "one operation or annotation on the host",
+	step: "one step annotation",
+	wait: "a wait for a program that another thread runs",
+	python_call: "a Python call under the Python tracer; shown, not subtracted",
+	steps: "unprofiled steps that were timed",
+	base_ns: "their typical length",
+	uncertainty_ns: "how sure that is",
+	ratio: "the ratio at which the recorded steps become as long as these"
+}, Yt = /* @__PURE__ */ new Set([
+	"tail_ratio",
+	"ratio",
+	"steps"
+]);
+function Xt({ title: e, values: t }) {
+	let n = Object.entries(t).filter(([, e]) => e !== null);
+	return n.length ? /* @__PURE__ */ V("section", { children: [/* @__PURE__ */ V("h3", { children: e }), /* @__PURE__ */ V("table", {
 		class: "plain narrow",
-		children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "col",
-				children: "constant"
+				children: "figure"
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: "value"
 			}),
-			/* @__PURE__ */ U("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: "interval"
+			}),
+			/* @__PURE__ */ V("th", {
+				scope: "col",
+				children: "what it is"
 			})
-		] }) }), /* @__PURE__ */ U("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ U("tr", { children: [
-			/* @__PURE__ */ U("th", {
+		] }) }), /* @__PURE__ */ V("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "row",
-				children: e.replaceAll("_", " ")
+				children: e.replace(/_ns$/, "").replaceAll("_", " ")
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: Yt(Jt(t) ? t.value : t)
+				children: $t(e, Zt(t) ? t.value : t)
 			}),
-			/* @__PURE__ */ U("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: Jt(t) ? `${Yt(t.low)} to ${Yt(t.high)}` : "–"
+				children: Zt(t) ? Qt(e, t) : "–"
+			}),
+			/* @__PURE__ */ V("td", {
+				class: "faint",
+				children: Jt[e]
 			})
 		] }, e)) })]
 	})] }) : null;
 }
-function Jt(e) {
+function Zt(e) {
 	return typeof e == "object" && !!e && "value" in e && "low" in e && "high" in e;
 }
-function Yt(e) {
-	return typeof e == "number" ? Number.isInteger(e) ? e.toLocaleString("en") : e.toPrecision(4) : typeof e == "string" ? e : JSON.stringify(e);
+function Qt(e, { low: t, high: n }) {
+	return Yt.has(e) ? `${$t(e, t)} to ${$t(e, n)}` : Ye([t, n]);
 }
-function Xt({ report: e }) {
-	let t = new Map(mt(ut(e, !1)).map((e) => [e.key, e])), n = mt(ut(e, !0)).map((e) => ({
+function $t(e, t) {
+	return typeof t == "number" ? Yt.has(e) ? Number.isInteger(t) ? t.toLocaleString("en") : t.toFixed(2) : W(t) : typeof t == "string" ? t : JSON.stringify(t);
+}
+function en({ report: e }) {
+	let t = new Map(ht(dt(e, !1)).map((e) => [e.key, e])), n = ht(dt(e, !0)).map((e) => ({
 		node: e,
 		before: t.get(e.key)?.wall ?? 0,
 		after: e.wall
-	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = qe(r);
-	return /* @__PURE__ */ U("section", { children: [
-		/* @__PURE__ */ U("h3", { children: "Removed from each operation" }),
-		/* @__PURE__ */ U("table", {
+	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = Je(r);
+	return /* @__PURE__ */ V("section", { children: [
+		/* @__PURE__ */ V("h3", { children: "Removed from each operation" }),
+		/* @__PURE__ */ V("table", {
 			class: "plain",
-			children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-				/* @__PURE__ */ U("th", {
+			children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					children: "operation"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: ["recorded ", i.name]
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: ["corrected ", i.name]
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: ["removed ", i.name]
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: "of it"
 				}),
-				/* @__PURE__ */ U("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
-					children: /* @__PURE__ */ U("span", {
+					children: /* @__PURE__ */ V("span", {
 						class: "hidden",
 						children: "bar"
 					})
 				})
-			] }) }), /* @__PURE__ */ U("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ U("tr", { children: [
-				/* @__PURE__ */ U("th", {
+			] }) }), /* @__PURE__ */ V("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ V("tr", { children: [
+				/* @__PURE__ */ V("th", {
 					scope: "row",
 					children: e.path
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: K(t, i)
+					children: G(t, i)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: K(n, i)
+					children: G(n, i)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: K(t - n, i)
+					children: G(t - n, i)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: q(t - n, t)
+					children: K(t - n, t)
 				}),
-				/* @__PURE__ */ U("td", {
+				/* @__PURE__ */ V("td", {
 					class: "wide",
-					children: /* @__PURE__ */ U("div", {
+					children: /* @__PURE__ */ V("div", {
 						class: "stacked",
 						"aria-hidden": "true",
-						children: [/* @__PURE__ */ U("span", {
+						children: [/* @__PURE__ */ V("span", {
 							class: "kept",
 							style: { width: `${100 * n / r}%` }
-						}), /* @__PURE__ */ U("span", {
+						}), /* @__PURE__ */ V("span", {
 							class: "removed",
 							style: { width: `${100 * Math.max(t - n, 0) / r}%` }
 						})]
@@ -1801,74 +1831,74 @@ function Xt({ report: e }) {
 				})
 			] }, e.key)) })]
 		}),
-		!n.length && /* @__PURE__ */ U("p", {
+		!n.length && /* @__PURE__ */ V("p", {
 			class: "note",
 			children: "Nothing."
 		})
 	] });
 }
 // src/views/Overview.tsx
-var Zt = 14;
-function Qt({ page: e, report: t }) {
+var tn = 14;
+function nn({ page: e, report: t }) {
 	let { corrected: n } = e.state;
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "overview",
 		children: [
-			/* @__PURE__ */ U($t, { report: t }),
-			/* @__PURE__ */ U(en, {
+			/* @__PURE__ */ V(rn, { report: t }),
+			/* @__PURE__ */ V(an, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ U(tn, {
+			/* @__PURE__ */ V(on, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ U(an, {
+			/* @__PURE__ */ V(ln, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ U(cn, {
+			/* @__PURE__ */ V(fn, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ U(dn, { report: t })
+			/* @__PURE__ */ V(hn, { report: t })
 		]
 	});
 }
-function $t({ report: e }) {
+function rn({ report: e }) {
 	let { verdict: t, problems: n } = e.health;
-	return n.length ? /* @__PURE__ */ U("section", {
+	return n.length ? /* @__PURE__ */ V("section", {
 		class: `health ${t}`,
 		"aria-label": "Health of the capture",
-		children: n.map((e) => /* @__PURE__ */ U("div", { children: [/* @__PURE__ */ U("strong", { children: [
+		children: n.map((e) => /* @__PURE__ */ V("div", { children: [/* @__PURE__ */ V("strong", { children: [
 			t === "ok" ? "note" : t,
 			": ",
 			e.message
-		] }), /* @__PURE__ */ U("p", { children: [
+		] }), /* @__PURE__ */ V("p", { children: [
 			e.hint,
 			" ",
-			/* @__PURE__ */ U("code", { children: e.code })
+			/* @__PURE__ */ V("code", { children: e.code })
 		] })] }, e.code))
-	}) : /* @__PURE__ */ U("p", {
+	}) : /* @__PURE__ */ V("p", {
 		class: "sound",
-		children: [/* @__PURE__ */ U("b", { children: "Capture ok:" }), " nothing is missing that these figures would need."]
+		children: [/* @__PURE__ */ V("b", { children: "Capture ok:" }), " nothing is missing that these figures would need."]
 	});
 }
-function en({ report: e, corrected: t }) {
-	let { totals: n } = e, r = Y(n.wall, t).value, i = (e) => q(Y(n[e], t).value, r), [a, o] = ht(e, t, 2).filter((e) => e.path && !e.path.startsWith("("));
-	return !r || !a ? null : /* @__PURE__ */ U("p", {
+function an({ report: e, corrected: t }) {
+	let { totals: n } = e, r = Y(n.wall, t).value, i = (e) => K(Y(n[e], t).value, r), [a, o] = gt(e, t, 2).filter((e) => e.path && !e.path.startsWith("("));
+	return !r || !a ? null : /* @__PURE__ */ V("p", {
 		class: "summary",
 		children: [
 			"The heaviest operation is ",
-			/* @__PURE__ */ U("strong", { children: Qe(a.label, 60) }),
+			/* @__PURE__ */ V("strong", { children: $e(a.label, 60) }),
 			" (",
-			q(a.wall, r),
+			K(a.wall, r),
 			")",
-			o && /* @__PURE__ */ U(y, { children: [
+			o && /* @__PURE__ */ V(y, { children: [
 				", then ",
-				/* @__PURE__ */ U("strong", { children: Qe(o.label, 60) }),
+				/* @__PURE__ */ V("strong", { children: $e(o.label, 60) }),
 				" (",
-				q(o.wall, r),
+				K(o.wall, r),
 				")"
 			] }),
 			". A device was busy for ",
@@ -1881,145 +1911,141 @@ function en({ report: e, corrected: t }) {
 		]
 	});
 }
-function tn({ report: e, corrected: t }) {
+function on({ report: e, corrected: t }) {
 	let { totals: n, window: r, steps: i, overhead: a } = e, o = Y(n.wall, t), s = (e) => {
 		let r = Y(n[e], t);
-		return /* @__PURE__ */ U(rn, {
-			title: nn[e][0],
-			help: nn[e][1],
+		return /* @__PURE__ */ V(cn, {
+			title: sn[e][0],
+			help: sn[e][1],
 			id: e,
-			main: q(r.value, o.value),
+			main: K(r.value, o.value),
 			chosen: r
 		});
 	}, c = i.wall && Y(i.wall.median, t), l = a.removed;
-	return /* @__PURE__ */ U("section", {
+	return /* @__PURE__ */ V("section", {
 		class: "tiles",
 		"aria-label": "Headline figures",
 		children: [
-			/* @__PURE__ */ U(rn, {
+			/* @__PURE__ */ V(cn, {
 				title: "window",
 				id: "wall",
-				main: G(o.value),
-				chosen: {
-					...o,
-					value: null
-				},
-				detail: c ? `${Ze(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
+				main: W(o.value),
+				chosen: o,
+				detail: c ? `${Qe(r.steps, "step")} of ${W(c.value)}` : "no steps marked"
 			}),
 			s("device_busy"),
 			s("host_only"),
 			s("overlap"),
 			s("idle"),
-			/* @__PURE__ */ U(rn, {
+			/* @__PURE__ */ V(cn, {
 				title: "inflation",
 				id: "inflation",
 				main: a.inflation === null ? "not measured" : `${a.inflation.toFixed(2)} ×`,
-				detail: a.inflation === null ? "figures are as recorded" : l && it(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
+				detail: a.inflation === null ? "figures are as recorded" : l && at(e) ? `${W(l.ns)} of overhead found` : "profiled ÷ unprofiled"
 			})
 		]
 	});
 }
-var nn = {
+var sn = {
 	device_busy: ["device busy", "at least one device ran an op"],
 	host_only: ["host-bound", "the host worked while every device waited"],
 	overlap: ["device and host", "both worked at once; part of “device busy”"],
 	idle: ["idle", "neither worked, or the host only waited"]
 };
-function rn(e) {
+function cn(e) {
 	let { title: t, help: n, id: r, main: i, chosen: a, detail: o } = e, s = a?.interval;
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "tile",
 		"data-figure": r,
 		"data-ns": a?.value ?? void 0,
 		children: [
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ V("span", {
 				class: "title",
 				children: t
 			}),
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ V("span", {
 				class: "main",
 				children: i
 			}),
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ V("span", {
 				class: "detail",
-				children: [o ?? (a && G(a.value)), s && /* @__PURE__ */ U(y, { children: [
-					" · ",
-					G(s[0]),
-					" to ",
-					G(s[1])
-				] })]
+				children: o ?? (a && W(a.value))
 			}),
-			n && /* @__PURE__ */ U("span", {
+			s && /* @__PURE__ */ V("span", {
+				class: "detail",
+				children: Ye(s)
+			}),
+			n && /* @__PURE__ */ V("span", {
 				class: "detail",
 				children: n
 			})
 		]
 	});
 }
-function an({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = ht(t, n, Zt).map((e) => ({
+function ln({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = gt(t, n, tn).map((e) => ({
 		...e,
-		cells: at(e.operations, n),
-		interval: ct(e.operations, n)
-	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Re(r.flatMap((e) => e.cells.map((e) => e.key)));
-	return /* @__PURE__ */ U("section", {
+		cells: ot(e.operations, n),
+		interval: lt(e.operations, n)
+	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Be(r.flatMap((e) => e.cells.map((e) => e.key)));
+	return /* @__PURE__ */ V("section", {
 		"aria-labelledby": "bars-title",
 		children: [
-			/* @__PURE__ */ U("h2", {
+			/* @__PURE__ */ V("h2", {
 				id: "bars-title",
 				children: "Where the window went"
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
 				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
 			}),
-			!r.length && /* @__PURE__ */ U("p", { children: "The window holds nothing." }),
-			/* @__PURE__ */ U(Ct, {
+			!r.length && /* @__PURE__ */ V("p", { children: "The window holds nothing." }),
+			/* @__PURE__ */ V(wt, {
 				keys: o,
 				dark: e.dark
 			}),
-			/* @__PURE__ */ U("table", {
+			/* @__PURE__ */ V("table", {
 				class: "bars",
-				children: [/* @__PURE__ */ U("thead", {
+				children: [/* @__PURE__ */ V("thead", {
 					class: "hidden",
-					children: /* @__PURE__ */ U("tr", { children: [
-						/* @__PURE__ */ U("th", {
+					children: /* @__PURE__ */ V("tr", { children: [
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "operation"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "resources"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "time"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "share"
 						})
 					] })
-				}), /* @__PURE__ */ U("tbody", { children: r.map((t) => /* @__PURE__ */ U("tr", {
+				}), /* @__PURE__ */ V("tbody", { children: r.map((t) => /* @__PURE__ */ V("tr", {
 					"data-path": t.path ?? void 0,
 					"data-ns": t.wall,
 					children: [
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "row",
-							children: t.path === null ? t.label : /* @__PURE__ */ U("button", {
+							children: t.path === null ? t.label : /* @__PURE__ */ V("button", {
 								type: "button",
 								class: "link",
 								title: t.label,
 								onClick: () => e.change({
 									view: "operations",
-									operation: lt(t.process, t.path)
+									operation: ut(t.process, t.path)
 								}),
-								children: /* @__PURE__ */ U(on, { path: t.label })
+								children: /* @__PURE__ */ V(un, { path: t.label })
 							})
 						}),
-						/* @__PURE__ */ U("td", {
+						/* @__PURE__ */ V("td", {
 							class: "wide",
-							children: /* @__PURE__ */ U(St, {
+							children: /* @__PURE__ */ V(Ct, {
 								segments: t.cells,
 								scale: i,
 								dark: e.dark,
@@ -2027,13 +2053,13 @@ function an({ page: e, report: t }) {
 								interval: t.interval
 							})
 						}),
-						/* @__PURE__ */ U("td", {
+						/* @__PURE__ */ V("td", {
 							class: "number",
-							children: G(t.wall)
+							children: W(t.wall)
 						}),
-						/* @__PURE__ */ U("td", {
+						/* @__PURE__ */ V("td", {
 							class: "number",
-							children: q(t.wall, a)
+							children: K(t.wall, a)
 						})
 					]
 				}, `${t.process}|${t.label}`)) })]
@@ -2041,95 +2067,95 @@ function an({ page: e, report: t }) {
 		]
 	});
 }
-function on({ path: e }) {
-	let t = Qe(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
-	return /* @__PURE__ */ U(y, { children: [n >= 0 && /* @__PURE__ */ U("span", {
+function un({ path: e }) {
+	let t = $e(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
+	return /* @__PURE__ */ V(y, { children: [n >= 0 && /* @__PURE__ */ V("span", {
 		class: "faint",
 		children: t.slice(0, n + 1)
 	}), t.slice(n + 1)] });
 }
-var sn = 5;
-function cn({ page: e, report: t }) {
+var dn = 5;
+function fn({ page: e, report: t }) {
 	let { findings: n } = t;
 	if (!n.length) return null;
-	let r = (n) => /* @__PURE__ */ U("ol", {
+	let r = (n) => /* @__PURE__ */ V("ol", {
 		class: "findings",
-		children: n.map((n, r) => /* @__PURE__ */ U(ln, {
+		children: n.map((n, r) => /* @__PURE__ */ V(pn, {
 			page: e,
 			report: t,
 			finding: n
 		}, r))
-	}), i = n.slice(sn);
-	return /* @__PURE__ */ U("section", {
+	}), i = n.slice(dn);
+	return /* @__PURE__ */ V("section", {
 		"aria-labelledby": "findings-title",
 		children: [
-			/* @__PURE__ */ U("h2", {
+			/* @__PURE__ */ V("h2", {
 				id: "findings-title",
 				children: "What to do next"
 			}),
-			r(n.slice(0, sn)),
-			i.length > 0 && /* @__PURE__ */ U("details", {
+			r(n.slice(0, dn)),
+			i.length > 0 && /* @__PURE__ */ V("details", {
 				class: "more",
-				children: [/* @__PURE__ */ U("summary", { children: [i.length, " more"] }), r(i)]
+				children: [/* @__PURE__ */ V("summary", { children: [i.length, " more"] }), r(i)]
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
-				children: ["More on each: ", /* @__PURE__ */ U("code", { children: ["rlscope-jax report --explain ", n[0].code] })]
+				children: ["More on each: ", /* @__PURE__ */ V("code", { children: ["rlscope-jax report --explain ", n[0].code] })]
 			})
 		]
 	});
 }
-function ln({ page: e, report: t, finding: n }) {
+function pn({ page: e, report: t, finding: n }) {
 	let r = t.operations.find((e) => e.path === n.operation), i = Object.entries(n.evidence ?? {}).filter(([, e]) => e !== null && e !== !1);
-	return /* @__PURE__ */ U("li", {
+	return /* @__PURE__ */ V("li", {
 		class: n.severity,
-		children: [/* @__PURE__ */ U("span", {
+		children: [/* @__PURE__ */ V("span", {
 			class: "badge",
 			children: n.severity
-		}), /* @__PURE__ */ U("div", { children: [
-			/* @__PURE__ */ U("strong", { children: n.message }),
-			n.hint && /* @__PURE__ */ U("p", {
+		}), /* @__PURE__ */ V("div", { children: [
+			/* @__PURE__ */ V("strong", { children: n.message }),
+			n.hint && /* @__PURE__ */ V("p", {
 				class: "hint",
 				children: n.hint
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ V("p", {
 				class: "facts",
 				children: [
-					/* @__PURE__ */ U("code", { children: n.code }),
-					n.gain_ns ? /* @__PURE__ */ U("span", { children: [
+					/* @__PURE__ */ V("code", { children: n.code }),
+					n.gain_ns ? /* @__PURE__ */ V("span", { children: [
 						"at most ",
-						G(n.gain_ns),
+						W(n.gain_ns),
 						" to gain"
 					] }) : null,
-					r && /* @__PURE__ */ U("button", {
+					r && /* @__PURE__ */ V("button", {
 						type: "button",
 						class: "link accent",
 						onClick: () => e.change({
 							view: "operations",
-							operation: lt(r.process, r.path)
+							operation: ut(r.process, r.path)
 						}),
 						children: r.path
 					}),
-					n.program && /* @__PURE__ */ U("span", { children: n.program }),
-					i.map(([e, t]) => /* @__PURE__ */ U("span", { children: [
+					n.program && /* @__PURE__ */ V("span", { children: n.program }),
+					i.map(([e, t]) => /* @__PURE__ */ V("span", { children: [
 						e.replace(/_ns$/, "").replaceAll("_", " "),
 						": ",
-						un(e, t)
+						mn(e, t)
 					] }, e))
 				]
 			})
 		] })]
 	});
 }
-function un(e, t) {
-	return typeof t == "number" ? e.endsWith("_ns") ? G(t) : e === "bytes" || e.endsWith("_bytes") ? Je(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : t === !0 ? "yes" : typeof t == "string" ? t : JSON.stringify(t);
+function mn(e, t) {
+	return typeof t == "number" ? e.endsWith("_ns") ? W(t) : e === "bytes" || e.endsWith("_bytes") ? Xe(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : t === !0 ? "yes" : typeof t == "string" ? t : JSON.stringify(t);
 }
-function dn({ report: e }) {
+function hn({ report: e }) {
 	let { environment: t, session: n, counts: r, window: i } = e, a = (e, t) => {
 		let n = r[e];
-		return n == null ? "" : ` · ${Ze(n, t)}`;
+		return n == null ? "" : ` · ${Qe(n, t)}`;
 	};
-	return /* @__PURE__ */ U("p", {
+	return /* @__PURE__ */ V("p", {
 		class: "note about",
 		children: [
 			n.logdir,
@@ -2148,110 +2174,110 @@ function dn({ report: e }) {
 	});
 }
 // src/views/Programs.tsx
-function fn({ page: e, report: t, asked: n }) {
-	let { corrected: r } = e.state, i = (e) => X(e.device, r), a = (e) => X(e.compile, r), o = [...t.programs].sort((e, t) => i(t) + a(t) - i(e) - a(e)), s = qe(Math.max(0, ...o.map((e) => Math.max(i(e), a(e))))), c = o.reduce((e, t) => e + i(t), 0), l = o.some((e) => e.compiles), u = pn(e.source, n, l ? t.window.windows ?? 1 : 0), d = (t.window.windows ?? 1) > 1, f = gn(o.map((e) => e.function ?? e.name)), p = hn(o, r);
-	return /* @__PURE__ */ U("section", {
+function gn({ page: e, report: t, asked: n }) {
+	let { corrected: r } = e.state, i = (e) => X(e.device, r), a = (e) => X(e.compile, r), o = [...t.programs].sort((e, t) => i(t) + a(t) - i(e) - a(e)), s = Je(Math.max(0, ...o.map((e) => Math.max(i(e), a(e))))), c = o.reduce((e, t) => e + i(t), 0), l = o.some((e) => e.compiles), u = _n(e.source, n, l ? t.window.windows ?? 1 : 0), d = (t.window.windows ?? 1) > 1, f = bn(o.map((e) => e.function ?? e.name)), p = yn(o, r);
+	return /* @__PURE__ */ V("section", {
 		"aria-labelledby": "programs-title",
 		children: [
-			/* @__PURE__ */ U("h2", {
+			/* @__PURE__ */ V("h2", {
 				id: "programs-title",
 				children: "Programs"
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
 				children: "A program is a function as XLA compiled it for one set of shapes, types and static arguments: a function called with several has several programs. Compiles are those within the window."
 			}),
-			p.length > 0 && /* @__PURE__ */ U("div", {
+			p.length > 0 && /* @__PURE__ */ V("div", {
 				class: "health degraded",
 				role: "note",
-				children: p.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ U("div", { children: /* @__PURE__ */ U("strong", { children: [
+				children: p.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ V("div", { children: /* @__PURE__ */ V("strong", { children: [
 					e,
 					" was compiled ",
 					t,
 					" times within the window: ",
-					G(n),
+					W(n),
 					"."
 				] }) }, e))
 			}),
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ V("div", {
 				class: "scroll",
-				children: /* @__PURE__ */ U("table", {
+				children: /* @__PURE__ */ V("table", {
 					class: "plain programs",
-					children: [/* @__PURE__ */ U("thead", { children: /* @__PURE__ */ U("tr", { children: [
-						/* @__PURE__ */ U("th", {
+					children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "function"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "program"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "compiles"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: ["compile ", s.name]
 						}),
-						l && /* @__PURE__ */ U("th", {
+						l && /* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "first at"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "dispatches"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "runs"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: ["device ", s.name]
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "share"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "per run"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "device ops"
 						}),
-						/* @__PURE__ */ U("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "HLO"
 						})
-					] }) }), /* @__PURE__ */ U("tbody", { children: o.map((t) => {
+					] }) }), /* @__PURE__ */ V("tbody", { children: o.map((t) => {
 						let n = t.function ?? t.name, r = p.some((e) => e.name === n), o = f.get(n) ?? 1;
-						return /* @__PURE__ */ U("tr", {
+						return /* @__PURE__ */ V("tr", {
 							class: r ? "warn" : "",
 							"data-program": t.program_id,
 							children: [
-								/* @__PURE__ */ U("th", {
+								/* @__PURE__ */ V("th", {
 									scope: "row",
-									children: [n, r ? /* @__PURE__ */ U("span", {
+									children: [n, r ? /* @__PURE__ */ V("span", {
 										class: "badge",
 										children: "recompiled"
-									}) : o > 1 && /* @__PURE__ */ U("span", {
+									}) : o > 1 && /* @__PURE__ */ V("span", {
 										class: "faint",
 										children: [" · one of ", o]
 									})]
 								}),
-								/* @__PURE__ */ U("td", { children: /* @__PURE__ */ U("span", {
+								/* @__PURE__ */ V("td", { children: /* @__PURE__ */ V("span", {
 									class: "faint",
 									children: [
 										t.name,
@@ -2259,62 +2285,62 @@ function fn({ page: e, report: t, asked: n }) {
 										t.program_id
 									]
 								}) }),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(t.compiles)
+									children: q(t.compiles)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: K(a(t), s)
+									children: G(a(t), s)
 								}),
-								l && /* @__PURE__ */ U("td", {
+								l && /* @__PURE__ */ V("td", {
 									class: "number",
-									children: /* @__PURE__ */ U(mn, {
+									children: /* @__PURE__ */ V(vn, {
 										compile: u.get(t.program_id),
 										several: d,
 										page: e
 									})
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(t.dispatches)
+									children: q(t.dispatches)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(t.runs)
+									children: q(t.runs)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
 									"data-figure": "device",
 									"data-value": i(t),
-									children: K(i(t), s)
+									children: G(i(t), s)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: q(i(t), c)
+									children: K(i(t), c)
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: t.runs ? G(i(t) / t.runs) : "–"
+									children: t.runs ? W(i(t) / t.runs) : "–"
 								}),
-								/* @__PURE__ */ U("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(t.device_ops)
+									children: q(t.device_ops)
 								}),
-								/* @__PURE__ */ U("td", { children: t.hlo ? "yes" : "not recorded" })
+								/* @__PURE__ */ V("td", { children: t.hlo ? "yes" : "not recorded" })
 							]
 						}, `${t.program_id}|${t.name}`);
 					}) })]
 				})
 			}),
-			!o.length && /* @__PURE__ */ U("p", {
+			!o.length && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: "No program ran within the window."
 			})
 		]
 	});
 }
-function pn(e, t, n) {
+function _n(e, t, n) {
 	let [r, i] = L(/* @__PURE__ */ new Map());
 	return R(() => {
 		let r = !1, a = (n) => e.timeline(t, n, 0, null, 1);
@@ -2338,10 +2364,10 @@ function pn(e, t, n) {
 		n
 	]), r;
 }
-function mn({ compile: e, several: t, page: n }) {
-	if (!e) return /* @__PURE__ */ U(y, { children: "·" });
+function vn({ compile: e, several: t, page: n }) {
+	if (!e) return /* @__PURE__ */ V(y, { children: "·" });
 	let { window: r, start: i, length: a } = e;
-	return /* @__PURE__ */ U("button", {
+	return /* @__PURE__ */ V("button", {
 		type: "button",
 		class: "link accent",
 		title: "Show it in the timeline",
@@ -2351,10 +2377,10 @@ function mn({ compile: e, several: t, page: n }) {
 			begin: i - .2 * a,
 			end: i + 1.2 * a
 		}),
-		children: [G(i), t && ` of window ${r + 1}`]
+		children: [W(i), t && ` of window ${r + 1}`]
 	});
 }
-function hn(e, t) {
+function yn(e, t) {
 	let n = /* @__PURE__ */ new Map();
 	for (let r of e) {
 		let e = r.function ?? r.name, i = n.get(e) ?? {
@@ -2366,50 +2392,50 @@ function hn(e, t) {
 	}
 	return [...n.values()].filter((e) => e.times > 1).sort((e, t) => t.time - e.time);
 }
-function gn(e) {
+function bn(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return t;
 }
-var _n = {
+var xn = {
 	host: 34,
 	device: 30
-}, vn = 6, yn = 360, bn = 30;
-function xn(e, t) {
-	let n = t.map((t) => _n[e.lanes[t].side]), r = n.reduce((e, t) => e + t + vn, 0), i = Math.max(0, Math.min(bn, Math.floor((yn - r) / t.length))), a = n.map((e) => e + i), o = 26 + (e.steps.length ? 20 : 0);
+}, Sn = 6, Cn = 360, wn = 30;
+function Tn(e, t) {
+	let n = t.map((t) => xn[e.lanes[t].side]), r = n.reduce((e, t) => e + t + Sn, 0), i = Math.max(0, Math.min(wn, Math.floor((Cn - r) / t.length))), a = n.map((e) => e + i), o = 26 + (e.steps.length ? 20 : 0);
 	return {
-		tops: a.map((e) => (o += e + vn, o - e - vn)),
+		tops: a.map((e) => (o += e + Sn, o - e - Sn)),
 		heights: a,
 		height: o
 	};
 }
-function Sn(e, t, n) {
+function En(e, t, n) {
 	let r = t.key[n];
-	if (t.side === "host") return Ve(e.data.categories[r] ?? "", e.look.dark);
+	if (t.side === "host") return Ue(e.data.categories[r] ?? "", e.look.dark);
 	let [i, a] = e.data.operations[r];
 	return e.colors.of(i, a, e.look.dark);
 }
-function Cn(e, t, n, r) {
+function Dn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = r, s = t / (a.end - a.begin);
-	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", wn(e, t, n, a, o), Dn(e, t, r, s);
-	let { tops: c, heights: l } = xn(i, r.lanes);
-	r.lanes.forEach((n, i) => On(e, t, r, n, c[i], l[i], s));
+	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", On(e, t, n, a, o), jn(e, t, r, s);
+	let { tops: c, heights: l } = Tn(i, r.lanes);
+	r.lanes.forEach((n, i) => Mn(e, t, r, n, c[i], l[i], s));
 }
-function wn(e, t, n, r, i) {
-	let a = r.end - r.begin, o = En(a * 110 / t);
+function On(e, t, n, r, i) {
+	let a = r.end - r.begin, o = An(a * 110 / t);
 	e.fillStyle = i.faint, e.strokeStyle = i.line, e.lineWidth = 1, e.beginPath();
 	for (let i = Math.ceil(r.begin / o) * o; i <= r.end; i += o) {
 		let s = Math.round((i - r.begin) / a * t) + .5;
-		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(Tn(i, o), s + 4, 13);
+		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(kn(i, o), s + 4, 13);
 	}
 	e.stroke();
 }
-function Tn(e, t) {
+function kn(e, t) {
 	if (e === 0) return "0";
 	let [n, r] = e >= 1e9 ? [1e9, "s"] : e >= 1e6 ? [1e6, "ms"] : [1e3, "µs"], i = Math.max(0, Math.min(6, Math.ceil(-Math.log10(t / n) - 1e-9)));
 	return `${(e / n).toFixed(i)} ${r}`;
 }
-function En(e) {
+function An(e) {
 	let t = 10 ** Math.floor(Math.log10(Math.max(e, .001)));
 	return [
 		1,
@@ -2418,15 +2444,15 @@ function En(e) {
 		10
 	].map((e) => e * t).find((t) => t >= e * .999);
 }
-function Dn(e, t, n, r) {
+function jn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = n;
 	for (let [n, s, c] of i.steps) {
 		let i = (s - a.begin) * r, l = c * r;
 		i > t || i + l < 0 || (e.fillStyle = n % 2 ? o.line : o.panel, e.fillRect(i, 26, Math.max(l - 1, 1), 16), l > 46 && (e.fillStyle = o.text, e.fillText(`step ${n}`, Math.max(i, 0) + 5, 34)));
 	}
 }
-function On(e, t, n, r, i, a, o) {
-	let { data: s, stretch: c, matches: l, cursor: u, look: d } = n, f = s.lanes[r], p = An(f, c.begin);
+function Mn(e, t, n, r, i, a, o) {
+	let { data: s, stretch: c, matches: l, cursor: u, look: d } = n, f = s.lanes[r], p = Pn(f, c.begin);
 	e.save(), e.beginPath(), e.rect(0, i, t, a), e.clip();
 	for (let r = p; r < f.start.length; r++) {
 		let s = (f.start[r] - c.begin) * o;
@@ -2437,19 +2463,19 @@ function On(e, t, n, r, i, a, o) {
 		let u = Math.max(f.duration[r] * o, .6);
 		if (s + u < 0) continue;
 		let d = f.count[r] > 1 ? Math.max(a * f.cover[r], 3) : a;
-		e.globalAlpha = l && !l(f, r) ? .15 : 1, e.fillStyle = Sn(n, f, r), e.fillRect(s, i + a - d, u > 4 ? u - .6 : u, d), u > 40 && f.label[r] >= 0 && (e.fillStyle = We(Sn(n, f, r)), kn(e, n, f, r, Math.max(s, 0) + 4, i + a / 2, Math.min(s + u, t) - Math.max(s, 0) - 8));
+		e.globalAlpha = l && !l(f, r) ? .15 : 1, e.fillStyle = En(n, f, r), e.fillRect(s, i + a - d, u > 4 ? u - .6 : u, d), u > 40 && f.label[r] >= 0 && (e.fillStyle = Ke(En(n, f, r)), Nn(e, n, f, r, Math.max(s, 0) + 4, i + a / 2, Math.min(s + u, t) - Math.max(s, 0) - 8));
 	}
 	if (e.restore(), u && u.lane === r) {
 		let t = (f.start[u.place] - c.begin) * o;
 		e.strokeStyle = d.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(f.duration[u.place] * o, 2) + 2, a + 2);
 	}
 }
-function kn(e, t, n, r, i, a, o) {
+function Nn(e, t, n, r, i, a, o) {
 	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d.slice(0, Math.ceil(o / 2));
 	for (; f && e.measureText(f).width > o;) f = f.slice(0, -1);
 	f.length < d.length && (f = f.length > 3 ? `${f.slice(0, -1)}…` : ""), f && e.fillText(f, i, a);
 }
-function An(e, t) {
+function Pn(e, t) {
 	if (e.count.length && e.count[0] > 1) return 0;
 	let [n, r] = [0, e.start.length];
 	for (; n < r;) {
@@ -2458,8 +2484,8 @@ function An(e, t) {
 	}
 	return n;
 }
-function jn(e, t, n, r, i) {
-	let { tops: a, heights: o } = xn(e, t), s = a.findIndex((e, t) => r >= e && r <= e + o[t]);
+function Fn(e, t, n, r, i) {
+	let { tops: a, heights: o } = Tn(e, t), s = a.findIndex((e, t) => r >= e && r <= e + o[t]);
 	if (s < 0) return null;
 	let c = t[s], l = e.lanes[c];
 	for (let e = l.start.length - 1; e >= 0; e--) {
@@ -2471,8 +2497,8 @@ function jn(e, t, n, r, i) {
 	}
 	return null;
 }
-function Mn(e, t, n) {
-	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${G(a)}, from ${G(i)} on`;
+function In(e, t, n) {
+	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${W(a)}, from ${W(i)} on`;
 	if (t.count[n] > 1) {
 		let i = t.side === "host" ? r : e.operations[t.key[n]]?.[0] ?? "";
 		return [`${t.count[n].toLocaleString("en")} pieces, mostly ${i}`, `${Math.round(100 * t.cover[n])} % of ${o}. Zoom in to see each.`];
@@ -2485,9 +2511,9 @@ function Mn(e, t, n) {
 	];
 }
 // src/timeline/stretch.ts
-var Nn = 100;
-function Pn(e, t) {
-	let n = Math.min(Math.max(e.end - e.begin, Math.min(Nn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
+var Ln = 100;
+function Rn(e, t) {
+	let n = Math.min(Math.max(e.end - e.begin, Math.min(Ln, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
 	return {
 		begin: r,
 		end: r + n
@@ -2500,7 +2526,7 @@ function Q(e, t, n) {
 		end: i + (1 - n) * r * t
 	};
 }
-function Fn(e, t) {
+function zn(e, t) {
 	let n = t * (e.end - e.begin);
 	return {
 		begin: e.begin + n,
@@ -2508,30 +2534,30 @@ function Fn(e, t) {
 	};
 }
 // src/views/Timeline.tsx
-var In = 90, Ln = 2400, Rn = 150, zn = 200;
-function Bn({ page: e, report: t, asked: n }) {
+var Bn = 90, Vn = 2400, Hn = 150, Un = 200;
+function Wn({ page: e, report: t, asked: n }) {
 	let { source: r, state: i, change: a, dark: o } = e, [s, c] = L(null), [l, u] = L(0), [d, f] = L(""), [p, m] = L(""), h = z(null), g = (t.window.windows ?? 1) > 1, _ = s && !(s instanceof Z) && s.window === i.window ? s : null, v = _ ? _.wall : t.window.wall_ns, y = z([]);
 	_ && (y.current = _.windows);
-	let b = B(() => Pn({
+	let b = B(() => Rn({
 		begin: i.begin ?? 0,
 		end: i.end ?? v
 	}, v), [
 		i.begin,
 		i.end,
 		v
-	]), x = B(() => new Ue(ut(t, !1).map((e) => e.path)), [t]), S = V((e) => {
-		let { begin: t, end: n } = Pn(e, v), r = t <= 0 && n >= v;
+	]), x = B(() => new Ge(dt(t, !1).map((e) => e.path)), [t]), S = Ce((e) => {
+		let { begin: t, end: n } = Rn(e, v), r = t <= 0 && n >= v;
 		a({
 			begin: r ? null : t,
 			end: r ? null : n
 		});
 	}, [a, v]);
 	Se(() => {
-		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Rn, 0)));
+		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Hn, 0)));
 		return h.current && e.observe(h.current), () => e.disconnect();
 	}, []), R(() => {
 		if (!l) return;
-		let e = !1, t = () => r.timeline(n, i.window, b.begin, _ ? b.end : i.end, Math.min(l, Ln)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), _ ? In : 0);
+		let e = !1, t = () => r.timeline(n, i.window, b.begin, _ ? b.end : i.end, Math.min(l, Vn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), _ ? Bn : 0);
 		return () => {
 			e = !0, window.clearTimeout(a);
 		};
@@ -2547,40 +2573,40 @@ function Bn({ page: e, report: t, asked: n }) {
 		let e = d.trim();
 		if (!e) return;
 		let t = await r.find(n, i.window, e, (b.begin + b.end) / 2).catch(() => null);
-		if (m(t ? `Found at ${G(t.start)}.` : `Nothing here has “${e}” in its name.`), !t) return;
+		if (m(t ? `Found at ${W(t.start)}.` : `Nothing here has “${e}” in its name.`), !t) return;
 		let a = Math.min(b.end - b.begin, Math.max((t.end - t.start) * 20, v / 1e5)), o = (t.start + t.end) / 2;
 		S({
 			begin: o - a / 2,
 			end: o + a / 2
 		});
 	};
-	return /* @__PURE__ */ U("section", {
+	return /* @__PURE__ */ V("section", {
 		class: "timeline",
 		"aria-labelledby": "timeline-title",
 		children: [
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ V("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ U("h2", {
+					/* @__PURE__ */ V("h2", {
 						id: "timeline-title",
 						children: "Timeline"
 					}),
-					/* @__PURE__ */ U("div", {
+					/* @__PURE__ */ V("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "Zoom",
 						children: [
-							/* @__PURE__ */ U("button", {
+							/* @__PURE__ */ V("button", {
 								type: "button",
 								onClick: () => S(Q(b, .5, .5)),
 								children: "Zoom in"
 							}),
-							/* @__PURE__ */ U("button", {
+							/* @__PURE__ */ V("button", {
 								type: "button",
 								onClick: () => S(Q(b, 2, .5)),
 								children: "Zoom out"
 							}),
-							/* @__PURE__ */ U("button", {
+							/* @__PURE__ */ V("button", {
 								type: "button",
 								onClick: () => S({
 									begin: 0,
@@ -2590,13 +2616,13 @@ function Bn({ page: e, report: t, asked: n }) {
 							})
 						]
 					}),
-					/* @__PURE__ */ U("form", {
+					/* @__PURE__ */ V("form", {
 						class: "search",
 						role: "search",
 						onSubmit: (e) => {
 							e.preventDefault(), C();
 						},
-						children: [/* @__PURE__ */ U("input", {
+						children: [/* @__PURE__ */ V("input", {
 							type: "search",
 							placeholder: "Find an operation or op",
 							"aria-label": "Find an operation or op",
@@ -2604,25 +2630,25 @@ function Bn({ page: e, report: t, asked: n }) {
 							onInput: (e) => {
 								f(e.currentTarget.value), m("");
 							}
-						}), /* @__PURE__ */ U("button", {
+						}), /* @__PURE__ */ V("button", {
 							type: "submit",
 							class: "action",
 							children: "Find next"
 						})]
 					}),
-					/* @__PURE__ */ U("span", {
+					/* @__PURE__ */ V("span", {
 						class: "faint range",
 						children: [
-							G(b.begin),
+							W(b.begin),
 							" – ",
-							G(b.end),
+							W(b.end),
 							" of ",
-							G(v)
+							W(v)
 						]
 					})
 				]
 			}),
-			g && /* @__PURE__ */ U(Vn, {
+			g && /* @__PURE__ */ V(Gn, {
 				windows: y.current,
 				chosen: i.window,
 				onChoose: (e) => a({
@@ -2631,29 +2657,29 @@ function Bn({ page: e, report: t, asked: n }) {
 					end: null
 				})
 			}),
-			/* @__PURE__ */ U("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
 				role: "status",
 				children: p
 			}),
-			r.embedded && /* @__PURE__ */ U("p", {
+			r.embedded && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: "This file holds the timeline at one level of detail; TensorBoard's tab shows every op."
 			}),
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ V("div", {
 				ref: h,
 				class: "holder",
 				children: [
-					s instanceof Z && /* @__PURE__ */ U(W, {
+					s instanceof Z && /* @__PURE__ */ V(H, {
 						title: s.message,
 						kind: "bad",
 						hint: s.hint
 					}),
-					!(s instanceof Z) && !_ && /* @__PURE__ */ U("p", {
+					!(s instanceof Z) && !_ && /* @__PURE__ */ V("p", {
 						class: "note",
 						children: "Opening the timeline…"
 					}),
-					_ && l > 0 && /* @__PURE__ */ U(Un, {
+					_ && l > 0 && /* @__PURE__ */ V(qn, {
 						data: _,
 						colors: x,
 						width: l,
@@ -2667,68 +2693,68 @@ function Bn({ page: e, report: t, asked: n }) {
 		]
 	});
 }
-function Vn({ windows: e, chosen: t, onChoose: n }) {
+function Gn({ windows: e, chosen: t, onChoose: n }) {
 	let r = e[0]?.[0] ?? null, i = ([t, n], i) => {
-		let a = t === null || r === null ? "" : `, ${i ? `${G(t - r)} after the first` : Hn(t)}`;
-		return `${i + 1} of ${e.length}${a}, ${G(n)} long`;
+		let a = t === null || r === null ? "" : `, ${i ? `${W(t - r)} after the first` : Kn(t)}`;
+		return `${i + 1} of ${e.length}${a}, ${W(n)} long`;
 	};
-	return /* @__PURE__ */ U("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "heading windows",
 		children: [
-			/* @__PURE__ */ U("label", { children: [
-				/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ V("label", { children: [
+				/* @__PURE__ */ V("span", {
 					class: "faint",
 					children: "Window"
 				}),
 				" ",
-				/* @__PURE__ */ U("select", {
+				/* @__PURE__ */ V("select", {
 					value: t,
 					onChange: (e) => n(Number(e.currentTarget.value)),
-					children: e.map((e, t) => /* @__PURE__ */ U("option", {
+					children: e.map((e, t) => /* @__PURE__ */ V("option", {
 						value: t,
 						children: i(e, t)
 					}, t))
 				})
 			] }),
-			/* @__PURE__ */ U("div", {
+			/* @__PURE__ */ V("div", {
 				class: "switch",
 				role: "group",
 				"aria-label": "Other windows",
-				children: [/* @__PURE__ */ U("button", {
+				children: [/* @__PURE__ */ V("button", {
 					type: "button",
 					disabled: t <= 0,
 					onClick: () => n(t - 1),
 					children: "Previous"
-				}), /* @__PURE__ */ U("button", {
+				}), /* @__PURE__ */ V("button", {
 					type: "button",
 					disabled: t >= e.length - 1,
 					onClick: () => n(t + 1),
 					children: "Next"
 				})]
 			}),
-			/* @__PURE__ */ U("span", {
+			/* @__PURE__ */ V("span", {
 				class: "faint",
 				children: "What lies between windows was not recorded."
 			})
 		]
 	});
 }
-function Hn(e) {
+function Kn(e) {
 	return (/* @__PURE__ */ new Date(e / 1e6)).toLocaleTimeString("en-GB");
 }
-function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
-	let s = z(null), [c, l] = L(null), u = z(null), d = B(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), f = B(() => d.slice(0, zn), [d]), { tops: p, heights: m, height: h } = B(() => xn(e, f), [e, f]), g = B(() => Wn(f.map((t) => e.lanes[t])), [e, f]), _ = B(() => a ? Jn(e, a) : null, [e, a]);
+function qn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
+	let s = z(null), [c, l] = L(null), u = z(null), d = B(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), f = B(() => d.slice(0, Un), [d]), { tops: p, heights: m, height: h } = B(() => Tn(e, f), [e, f]), g = B(() => Jn(f.map((t) => e.lanes[t])), [e, f]), _ = B(() => a ? Qn(e, a) : null, [e, a]);
 	Se(() => {
 		let a = s.current, o = requestAnimationFrame(() => {
 			let o = window.devicePixelRatio || 1;
 			(a.width !== n * o || a.height !== h * o) && (a.width = n * o, a.height = h * o);
 			let s = a.getContext("2d");
-			s.setTransform(o, 0, 0, o, 0, 0), Cn(s, n, h, {
+			s.setTransform(o, 0, 0, o, 0, 0), Dn(s, n, h, {
 				data: e,
 				lanes: f,
 				stretch: r,
 				colors: t,
-				look: Yn(i),
+				look: $n(i),
 				matches: _,
 				cursor: c
 			});
@@ -2756,7 +2782,7 @@ function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		let e = s.current, t = (t) => {
 			let { stretch: n, onShow: r } = v.current;
 			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
-			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(Fn(n, (t.deltaX || t.deltaY) / e.clientWidth));
+			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(zn(n, (t.deltaX || t.deltaY) / e.clientWidth));
 			else return;
 			t.preventDefault();
 		};
@@ -2765,10 +2791,10 @@ function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 	let b = (t) => {
 		if (u.current) {
 			let e = (u.current.x - t.offsetX) / n;
-			o(Fn(u.current.stretch, e));
+			o(zn(u.current.stretch, e));
 			return;
 		}
-		let i = (r.end - r.begin) / n, a = jn(e, f, r.begin + t.offsetX * i, t.offsetY, i);
+		let i = (r.end - r.begin) / n, a = Fn(e, f, r.begin + t.offsetX * i, t.offsetY, i);
 		l(a && {
 			...a,
 			x: t.offsetX,
@@ -2776,8 +2802,8 @@ function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		});
 	}, x = (t) => {
 		let n = {
-			ArrowLeft: () => Fn(r, -.2),
-			ArrowRight: () => Fn(r, .2),
+			ArrowLeft: () => zn(r, -.2),
+			ArrowRight: () => zn(r, .2),
 			"+": () => Q(r, .5, .5),
 			"=": () => Q(r, .5, .5),
 			ArrowUp: () => Q(r, .5, .5),
@@ -2793,13 +2819,13 @@ function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 			})
 		}[t.key];
 		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
-	}, [S, C] = B(() => [Gn(e, f), qn(e, f)], [e, f]);
-	return /* @__PURE__ */ U(y, { children: [
-		/* @__PURE__ */ U("div", {
+	}, [S, C] = B(() => [Yn(e, f), Zn(e, f)], [e, f]);
+	return /* @__PURE__ */ V(y, { children: [
+		/* @__PURE__ */ V("div", {
 			class: "canvas",
 			style: { height: `${h}px` },
 			children: [
-				/* @__PURE__ */ U("canvas", {
+				/* @__PURE__ */ V("canvas", {
 					ref: s,
 					tabIndex: 0,
 					role: "img",
@@ -2820,7 +2846,7 @@ function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 					onKeyDown: x,
 					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
 				}),
-				f.map((t, n) => /* @__PURE__ */ U("span", {
+				f.map((t, n) => /* @__PURE__ */ V("span", {
 					class: "lane",
 					title: e.lanes[t].name,
 					style: {
@@ -2829,85 +2855,85 @@ function Un({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 					},
 					children: g[n]
 				}, t)),
-				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ U("div", {
+				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ V("div", {
 					class: "tip",
 					style: {
-						left: `${Rn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
+						left: `${Hn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
 						top: `${c.y + 16}px`
 					},
-					children: [Mn(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ U("div", {
+					children: [In(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ V("div", {
 						class: t ? "" : "strong",
 						children: e
-					}, t)), /* @__PURE__ */ U("div", {
+					}, t)), /* @__PURE__ */ V("div", {
 						class: "faint",
 						children: e.lanes[c.lane].name
 					})]
 				})
 			]
 		}),
-		/* @__PURE__ */ U("div", {
+		/* @__PURE__ */ V("div", {
 			class: "legends",
 			children: [
-				/* @__PURE__ */ U("span", {
+				/* @__PURE__ */ V("span", {
 					class: "faint",
 					children: "threads"
 				}),
-				/* @__PURE__ */ U(Ct, {
+				/* @__PURE__ */ V(wt, {
 					keys: S,
 					dark: i
 				}),
-				/* @__PURE__ */ U("span", {
+				/* @__PURE__ */ V("span", {
 					class: "faint",
 					children: "devices"
 				}),
-				/* @__PURE__ */ U("ul", {
+				/* @__PURE__ */ V("ul", {
 					class: "legend",
-					children: C.map((e) => /* @__PURE__ */ U("li", { children: [/* @__PURE__ */ U("i", { style: { background: t.of(e, null, i) } }), Qe(e, 40)] }, e))
+					children: C.map((e) => /* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("i", { style: { background: t.of(e, null, i) } }), $e(e, 40)] }, e))
 				})
 			]
 		}),
-		d.length > f.length && /* @__PURE__ */ U("p", {
+		d.length > f.length && /* @__PURE__ */ V("p", {
 			class: "note",
 			children: [d.length - f.length, " more lines are not drawn."]
 		}),
-		/* @__PURE__ */ U("p", {
+		/* @__PURE__ */ V("p", {
 			class: "note",
 			children: "Drag to move, Ctrl with the wheel or a double click to zoom; with the keyboard: arrows, + and −, 0 for all."
 		})
 	] });
 }
-function Wn(e) {
+function Jn(e) {
 	let t = /* @__PURE__ */ new Map();
 	return e.map((e) => {
 		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
 		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
 	});
 }
-function Gn(e, t) {
+function Yn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "host") for (let e of t.key) n.add(e);
 	}
-	return Re([...n].map((t) => e.categories[t] ?? ""));
+	return Be([...n].map((t) => e.categories[t] ?? ""));
 }
-var Kn = 12;
-function qn(e, t) {
+var Xn = 12;
+function Zn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
 	}
-	return [...n].slice(0, Kn);
+	return [...n].slice(0, Xn);
 }
-function Jn(e, t) {
+function Qn(e, t) {
 	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
 	return (r, i) => {
 		let a = e.labels[r.label[i]];
 		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
 	};
 }
-function Yn(e) {
+function $n(e) {
 	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
 	return {
 		dark: e,
@@ -2919,38 +2945,38 @@ function Yn(e) {
 	};
 }
 // src/views/registry.ts
-var Xn = [
+var er = [
 	{
 		key: "overview",
 		title: "Overview",
-		Component: Qt
+		Component: nn
 	},
 	{
 		key: "operations",
 		title: "Operations",
-		Component: Lt
+		Component: Rt
 	},
 	{
 		key: "timeline",
 		title: "Timeline",
-		Component: Bn
+		Component: Wn
 	},
 	{
 		key: "programs",
 		title: "Programs",
-		Component: fn
+		Component: gn
 	},
 	{
 		key: "overhead",
 		title: "Overhead",
-		Component: Gt
+		Component: Kt
 	}
 ];
-function Zn(e) {
-	return Xn.find((t) => t.key === e) ?? Xn[0];
+function tr(e) {
+	return er.find((t) => t.key === e) ?? er[0];
 }
 // src/state.ts
-var Qn = [
+var nr = [
 	"auto",
 	"operation",
 	"scope",
@@ -2967,9 +2993,9 @@ var Qn = [
 	window: 0,
 	begin: null,
 	end: null
-}, $n = "rlscope", er = `p.${$n}.`;
-function tr(e) {
-	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(er + e), r = (e) => {
+}, rr = "rlscope", ir = `p.${rr}.`;
+function ar(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(ir + e), r = (e) => {
 		let t = n(e), r = t === null ? NaN : Number(t);
 		return Number.isFinite(r) ? r : null;
 	}, i = n("group");
@@ -2977,7 +3003,7 @@ function tr(e) {
 		run: n("run"),
 		name: n("name"),
 		view: n("view") ?? $.view,
-		group: i && Qn.includes(i) ? i : $.group,
+		group: i && nr.includes(i) ? i : $.group,
 		corrected: n("figures") !== "raw",
 		operation: n("operation"),
 		sort: n("sort") ?? $.sort,
@@ -2987,57 +3013,57 @@ function tr(e) {
 		end: r("end")
 	};
 }
-function nr(e) {
+function or(e) {
 	let t = [], n = (e, n, r = null) => {
-		n !== null && n !== r && t.push([er + e, String(n)]);
+		n !== null && n !== r && t.push([ir + e, String(n)]);
 	};
 	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("window", e.window, 0), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
 }
-function rr() {
+function sr() {
 	try {
 		if (window.parent !== window && window.parent.location.href) return window.parent;
 	} catch {}
 	return window;
 }
-function ir() {
-	return tr(rr().location.hash);
+function cr() {
+	return ar(sr().location.hash);
 }
-function ar(e) {
-	let t = rr(), n = nr(e), r = t !== window;
+function lr(e) {
+	let t = sr(), n = or(e), r = t !== window;
 	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
-	let i = r ? `#${$n}${n && `&${n}`}` : n && `#${n}`;
+	let i = r ? `#${rr}${n && `&${n}`}` : n && `#${n}`;
 	if (t.location.hash !== i) try {
 		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
 	} catch {}
 }
 // src/components/Toolbar.tsx
-var or = {
+var ur = {
 	auto: "best known",
 	operation: "operation",
 	scope: "named scope",
 	function: "function"
 };
-function sr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
-	let { state: a, change: o, source: s } = e, c = r !== null && it(r), l = c && a.corrected;
-	return /* @__PURE__ */ U("header", {
+function dr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+	let { state: a, change: o, source: s } = e, c = r !== null && at(r), l = c && a.corrected;
+	return /* @__PURE__ */ V("header", {
 		class: "toolbar",
-		children: [/* @__PURE__ */ U("nav", {
+		children: [/* @__PURE__ */ V("nav", {
 			"aria-label": "Views",
-			children: Xn.map(({ key: e, title: t }) => /* @__PURE__ */ U("button", {
+			children: er.map(({ key: e, title: t }) => /* @__PURE__ */ V("button", {
 				type: "button",
-				"aria-current": e === Zn(a.view).key ? "page" : void 0,
+				"aria-current": e === tr(a.view).key ? "page" : void 0,
 				onClick: () => o({ view: e }),
 				children: t
 			}, e))
-		}), /* @__PURE__ */ U("div", {
+		}), /* @__PURE__ */ V("div", {
 			class: "choices",
 			children: [
-				/* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ U("span", {
+				/* @__PURE__ */ V("label", { children: [/* @__PURE__ */ V("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ V("span", {
 					class: "fixed",
 					children: t.name
-				}) : /* @__PURE__ */ U("select", {
+				}) : /* @__PURE__ */ V("select", {
 					value: n.recordings.indexOf(t),
-					title: `${cr(t)} (${Je(t.bytes)})`,
+					title: `${fr(t)} (${Xe(t.bytes)})`,
 					onChange: (e) => {
 						let { run: t, name: r } = n.recordings[Number(e.currentTarget.value)];
 						o({
@@ -3049,33 +3075,33 @@ function sr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 							end: null
 						});
 					},
-					children: n.recordings.map((e, t) => /* @__PURE__ */ U("option", {
+					children: n.recordings.map((e, t) => /* @__PURE__ */ V("option", {
 						value: t,
-						children: cr(e)
+						children: fr(e)
 					}, `${e.run}|${e.name}`))
 				})] }),
-				!s.embedded && /* @__PURE__ */ U("label", { children: [/* @__PURE__ */ U("span", { children: "Names from" }), /* @__PURE__ */ U("select", {
+				!s.embedded && /* @__PURE__ */ V("label", { children: [/* @__PURE__ */ V("span", { children: "Names from" }), /* @__PURE__ */ V("select", {
 					value: a.group,
 					onChange: (e) => o({
 						group: e.currentTarget.value,
 						operation: null
 					}),
-					children: Qn.map((e) => /* @__PURE__ */ U("option", {
+					children: nr.map((e) => /* @__PURE__ */ V("option", {
 						value: e,
-						children: or[e]
+						children: ur[e]
 					}, e))
 				})] }),
-				/* @__PURE__ */ U("div", {
+				/* @__PURE__ */ V("div", {
 					class: "switch",
 					role: "group",
 					"aria-label": "Figures",
 					title: c ? "What profiling itself cost is subtracted, or not" : "This report has no corrected figures",
-					children: [/* @__PURE__ */ U("button", {
+					children: [/* @__PURE__ */ V("button", {
 						type: "button",
 						"aria-pressed": !l,
 						onClick: () => o({ corrected: !1 }),
 						children: "Raw"
-					}), /* @__PURE__ */ U("button", {
+					}), /* @__PURE__ */ V("button", {
 						type: "button",
 						"aria-pressed": l,
 						disabled: !c,
@@ -3083,7 +3109,7 @@ function sr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 						children: "Corrected"
 					})]
 				}),
-				i && /* @__PURE__ */ U("a", {
+				i && /* @__PURE__ */ V("a", {
 					class: "action",
 					href: i,
 					target: "_top",
@@ -3093,20 +3119,20 @@ function sr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 		})]
 	});
 }
-function cr(e) {
+function fr(e) {
 	let t = e.run === "." ? "" : `${e.run} · `, n = e.sessions.length;
 	return n > 1 ? `${t}all ${n} windows, ${e.sessions[0]}` : `${t}${e.name}`;
 }
 // src/useReport.ts
-var lr = 300;
-function ur(e, t, n) {
+var pr = 300;
+function mr(e, t, n) {
 	let [r, i] = L(null), [a, o] = L(0);
 	return R(() => {
 		let [n, r] = [!1, 0], o = async (a) => {
 			try {
 				let s = await e.report(t, a);
 				if (n) return;
-				i(s), _t(s) && (r = window.setTimeout(() => void o(!1), lr));
+				i(s), vt(s) && (r = window.setTimeout(() => void o(!1), pr));
 			} catch (e) {
 				n || i(e instanceof Z ? e : new Z(String(e), ""));
 			}
@@ -3119,47 +3145,47 @@ function ur(e, t, n) {
 		t,
 		n,
 		a
-	]), [r, V(() => o((e) => e + 1), [])];
+	]), [r, Ce(() => o((e) => e + 1), [])];
 }
 // src/theme.ts
-function dr() {
+function hr() {
 	try {
 		return window.parent === window ? null : window.parent.document.body;
 	} catch {
 		return null;
 	}
 }
-var fr = () => window.matchMedia("(prefers-color-scheme: dark)");
-function pr() {
-	let e = dr();
-	return e ? e.classList.contains("dark-mode") : fr().matches;
+var gr = () => window.matchMedia("(prefers-color-scheme: dark)");
+function _r() {
+	let e = hr();
+	return e ? e.classList.contains("dark-mode") : gr().matches;
 }
-function mr() {
-	let [e, t] = L(pr);
+function vr() {
+	let [e, t] = L(_r);
 	return R(() => {
-		let e = () => t(pr()), n = dr(), r = new MutationObserver(e);
+		let e = () => t(_r()), n = hr(), r = new MutationObserver(e);
 		return n && r.observe(n, {
 			attributes: !0,
 			attributeFilter: ["class"]
-		}), fr().addEventListener("change", e), () => {
-			r.disconnect(), fr().removeEventListener("change", e);
+		}), gr().addEventListener("change", e), () => {
+			r.disconnect(), gr().removeEventListener("change", e);
 		};
 	}, []), R(() => {
 		document.documentElement.classList.toggle("dark", e);
 	}, [e]), e;
 }
 // src/App.tsx
-function hr({ source: e }) {
-	let t = mr(), [n, r] = L(ir), [i, a] = L(null);
-	R(() => ar(n), [n]), R(() => {
-		let e = () => r(ir());
+function yr({ source: e }) {
+	let t = vr(), [n, r] = L(cr), [i, a] = L(null);
+	R(() => lr(n), [n]), R(() => {
+		let e = () => r(cr());
 		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
 	}, []);
-	let o = gr(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
+	let o = br(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
 		source: e,
 		state: n,
 		dark: t,
-		change: V((e) => r((t) => ({
+		change: Ce((e) => r((t) => ({
 			...t,
 			...c && {
 				run: c.run,
@@ -3168,32 +3194,32 @@ function hr({ source: e }) {
 			...e
 		})), [c?.run, c?.name])
 	};
-	return i === null ? /* @__PURE__ */ U("main", {
+	return i === null ? /* @__PURE__ */ V("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(W, { title: "Looking for recordings…" })
-	}) : i instanceof Z ? /* @__PURE__ */ U("main", {
+		children: /* @__PURE__ */ V(H, { title: "Looking for recordings…" })
+	}) : i instanceof Z ? /* @__PURE__ */ V("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(W, {
+		children: /* @__PURE__ */ V(H, {
 			title: i.message,
 			kind: "bad",
 			hint: i.hint,
 			action: "Try again",
 			onAction: o
 		})
-	}) : c ? /* @__PURE__ */ U(vr, {
+	}) : c ? /* @__PURE__ */ V(Sr, {
 		page: l,
 		chosen: c,
 		listing: i
-	}, `${c.run}|${c.name}`) : /* @__PURE__ */ U("main", {
+	}, `${c.run}|${c.name}`) : /* @__PURE__ */ V("main", {
 		class: "page",
-		children: /* @__PURE__ */ U(Fe, {
+		children: /* @__PURE__ */ V(Le, {
 			listing: i,
 			onRefresh: o
 		})
 	});
 }
-function gr(e, t) {
-	let n = z(0), r = V(async (i) => {
+function br(e, t) {
+	let n = z(0), r = Ce(async (i) => {
 		window.clearTimeout(n.current);
 		try {
 			let a = await e.recordings(i);
@@ -3204,18 +3230,18 @@ function gr(e, t) {
 	}, [e, t]);
 	return R(() => {
 		r(!1);
-		let e = _r();
+		let e = xr();
 		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
-	}, [r]), V(() => void r(!0), [r]);
+	}, [r]), Ce(() => void r(!0), [r]);
 }
-function _r() {
+function xr() {
 	try {
 		return window.frameElement;
 	} catch {
 		return null;
 	}
 }
-function vr({ page: e, chosen: t, listing: n }) {
+function Sr({ page: e, chosen: t, listing: n }) {
 	let { source: r, state: i } = e, a = B(() => ({
 		run: t.run,
 		name: t.name,
@@ -3224,7 +3250,7 @@ function vr({ page: e, chosen: t, listing: n }) {
 		t.run,
 		t.name,
 		i.group
-	]), [o, s] = ur(r, a, `${t.changed}|${t.bytes}`), [c, l] = L(null);
+	]), [o, s] = mr(r, a, `${t.changed}|${t.bytes}`), [c, l] = L(null);
 	R(() => {
 		t.sessions.length === 1 && r.traceViewer(a).then(l);
 	}, [
@@ -3232,34 +3258,34 @@ function vr({ page: e, chosen: t, listing: n }) {
 		a,
 		t.sessions.length
 	]);
-	let u = o && !(o instanceof Z) && !_t(o) ? o : null, d = i.corrected && u !== null && it(u), f = {
+	let u = o && !(o instanceof Z) && !vt(o) ? o : null, d = i.corrected && u !== null && at(u), f = {
 		...e,
 		state: {
 			...i,
 			corrected: d
 		}
-	}, { key: p, Component: m } = Zn(i.view);
-	return /* @__PURE__ */ U(y, { children: [/* @__PURE__ */ U(sr, {
+	}, { key: p, Component: m } = tr(i.view);
+	return /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V(dr, {
 		page: e,
 		chosen: t,
 		listing: n,
 		report: u,
 		viewer: c
-	}), /* @__PURE__ */ U("main", {
+	}), /* @__PURE__ */ V("main", {
 		class: "page",
 		id: "view",
 		children: [
-			o === null && /* @__PURE__ */ U(W, { title: "Opening the recording…" }),
-			o instanceof Z && /* @__PURE__ */ U(W, {
+			o === null && /* @__PURE__ */ V(H, { title: "Opening the recording…" }),
+			o instanceof Z && /* @__PURE__ */ V(H, {
 				title: "This recording cannot be shown",
 				kind: "bad",
 				hint: o.hint,
 				action: "Try again",
 				onAction: s,
-				children: /* @__PURE__ */ U("p", { children: o.message })
+				children: /* @__PURE__ */ V("p", { children: o.message })
 			}),
-			o && !(o instanceof Z) && _t(o) && /* @__PURE__ */ U(Me, { progress: o }),
-			u && /* @__PURE__ */ U(m, {
+			o && !(o instanceof Z) && vt(o) && /* @__PURE__ */ V(Pe, { progress: o }),
+			u && /* @__PURE__ */ V(m, {
 				page: f,
 				report: u,
 				asked: a
@@ -3268,13 +3294,13 @@ function vr({ page: e, chosen: t, listing: n }) {
 	})] });
 }
 // src/style.css?inline
-var yr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle .few{white-space:nowrap;text-overflow:ellipsis;background:var(--panel);height:23px;color:var(--faint);padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details h2{-webkit-line-clamp:4;-webkit-box-orient:vertical;display:-webkit-box;overflow:hidden}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;max-height:240px;padding:7px 11px;font-size:13px;position:absolute;overflow:hidden;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+var Cr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle .few{white-space:nowrap;text-overflow:ellipsis;background:var(--panel);height:23px;color:var(--faint);padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details h2{-webkit-line-clamp:4;-webkit-box-orient:vertical;display:-webkit-box;overflow:hidden}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;max-height:240px;padding:7px 11px;font-size:13px;position:absolute;overflow:hidden;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
 // src/main.tsx
-function br() {
+function wr() {
 	let e = document.createElement("style");
-	e.textContent = yr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	e.textContent = Cr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
 	let t = document.createElement("div");
-	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ U(hr, { source: xt() }), t);
+	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ V(yr, { source: St() }), t);
 }
-document.getElementById("rlscope-data") && br();
-export { br as render };
+document.getElementById("rlscope-data") && wr();
+export { wr as render };

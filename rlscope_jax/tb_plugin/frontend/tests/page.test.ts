@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { cellColor, OperationColors, textOn } from "../src/colors";
-import { bytes, cell, count, duration, percent, plural, shortPath, unitOf } from "../src/format";
+import { bytes, cell, count, duration, percent, plural, range, shortPath, unitOf } from "../src/format";
 import { File, type TimelineData } from "../src/source";
 import { FIRST, parse, serialize } from "../src/state";
 import { title } from "../src/components/Toolbar";
@@ -34,6 +34,8 @@ test("times read well", () => {
   expect(cell(10, { scale: 1e6, name: "ms" })).toBe("<0.01");
   expect(cell(null, { scale: 1e6, name: "ms" })).toBe("–");
   expect(unitOf(312_819_229).name).toBe("ms");
+  expect(range([176_600_000, 202_000_000])).toBe("177 to 202 ms");
+  expect(range([900_000, 1_100_000])).toBe("0.90 to 1.10 ms");
   expect(percent(1, 3)).toBe("33.3 %");
   expect(percent(1, 1e9)).toBe("<0.1 %");
   expect(percent(1, 0)).toBe("–");

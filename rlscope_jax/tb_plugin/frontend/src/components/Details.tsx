@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Page } from "../App";
 import { CELL_NAMES } from "../colors";
-import { cell, count, duration, percent, type Unit } from "../format";
+import { cell, count, duration, percent, range, type Unit } from "../format";
 import { choose, segments, value, type Node } from "../model";
 import type { Figure, Operation, Report } from "../report";
 import { Refused, type Asked, type Op, type OpList } from "../source";
@@ -72,7 +72,7 @@ function Rows({ rows, corrected, unit }: { rows: Operation[]; corrected: boolean
 function Interval({ figure, corrected, unit }: { figure: Figure; corrected: boolean; unit: Unit }) {
   const chosen = choose(figure, corrected);
   return (
-    <span title={chosen.interval ? `${duration(chosen.interval[0])} to ${duration(chosen.interval[1])}` : undefined}>
+    <span title={chosen.interval ? range(chosen.interval) : undefined}>
       {cell(chosen.value, unit)}
     </span>
   );

@@ -1,5 +1,5 @@
 import { CELL_NAMES, cellColor, PALE } from "../colors";
-import { duration, percent } from "../format";
+import { duration, percent, range } from "../format";
 import type { Segment } from "../model";
 
 interface Props {
@@ -27,7 +27,7 @@ export function StackedBar({ segments, scale, dark, label, interval }: Props) {
       {interval && (
         <i
           class="whisker" style={{ left: at(interval[0]), width: at(interval[1] - interval[0]) }}
-          title={`${duration(interval[0])} to ${duration(interval[1])}`}
+          title={range(interval)}
         />
       )}
     </div>

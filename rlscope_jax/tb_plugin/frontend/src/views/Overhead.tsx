@@ -1,4 +1,4 @@
-import { cell, duration, percent, unitOf } from "../format";
+import { cell, duration, percent, range, unitOf } from "../format";
 import { flat, tree } from "../model";
 import type { Report } from "../report";
 import type { ViewProps } from "./registry";
@@ -39,7 +39,7 @@ export function Overhead({ report }: Pick<ViewProps, "report">) {
             {overhead.removed && (
               <>
                 Removed: <strong>{duration(overhead.removed.ns)}</strong>
-                {overhead.removed.interval && <> ({duration(overhead.removed.interval[0])} to {duration(overhead.removed.interval[1])})</>}.
+                {overhead.removed.interval && <> ({range(overhead.removed.interval)})</>}.
               </>
             )}
           </p>
@@ -56,20 +56,42 @@ function sentence(words: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
 }
 
+/** What a figure is; times are ns unless it says that they are none. */
+const MEANINGS: Record<string, string> = {
+  tail_ratio: "what recording an op costs, over the time between its own end and its event's",
+  op_floor: "the least an op takes when nobody records it",
+  host_event: "an event of the runtime on the path of a call",
+  annotation: "one operation or annotation on the host",
+  step: "one step annotation",
+  wait: "a wait for a program that another thread runs",
+  python_call: "a Python call under the Python tracer; shown, not subtracted",
+  steps: "unprofiled steps that were timed",
+  base_ns: "their typical length",
+  uncertainty_ns: "how sure that is",
+  ratio: "the ratio at which the recorded steps become as long as these",
+};
+const PLAIN = new Set(["tail_ratio", "ratio", "steps"]);
+
 function Constants({ title, values }: { title: string; values: Record<string, unknown> }) {
-  const entries = Object.entries(values);
+  const entries = Object.entries(values).filter(([, known]) => known !== null);
   if (!entries.length) return null;
   return (
     <section>
       <h3>{title}</h3>
       <table class="plain narrow">
-        <thead><tr><th scope="col">constant</th><th scope="col" class="number">value</th><th scope="col" class="number">interval</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">figure</th><th scope="col" class="number">value</th><th scope="col" class="number">interval</th>
+            <th scope="col">what it is</th>
+          </tr>
+        </thead>
         <tbody>
           {entries.map(([name, known]) => (
             <tr key={name}>
-              <th scope="row">{name.replaceAll("_", " ")}</th>
-              <td class="number">{number(isConstant(known) ? known.value : known)}</td>
-              <td class="number">{isConstant(known) ? `${number(known.low)} to ${number(known.high)}` : "–"}</td>
+              <th scope="row">{name.replace(/_ns$/, "").replaceAll("_", " ")}</th>
+              <td class="number">{figure(name, isConstant(known) ? known.value : known)}</td>
+              <td class="number">{isConstant(known) ? interval(name, known) : "–"}</td>
+              <td class="faint">{MEANINGS[name]}</td>
             </tr>
           ))}
         </tbody>
@@ -78,13 +100,24 @@ function Constants({ title, values }: { title: string; values: Record<string, un
   );
 }
 
-function isConstant(known: unknown): known is { value: number; low: number; high: number } {
+interface Constant {
+  value: number;
+  low: number;
+  high: number;
+}
+
+function isConstant(known: unknown): known is Constant {
   return typeof known === "object" && known !== null && "value" in known && "low" in known && "high" in known;
 }
 
-function number(known: unknown): string {
-  if (typeof known === "number") return Number.isInteger(known) ? known.toLocaleString("en") : known.toPrecision(4);
-  return typeof known === "string" ? known : JSON.stringify(known);
+function interval(name: string, { low, high }: Constant): string {
+  return PLAIN.has(name) ? `${figure(name, low)} to ${figure(name, high)}` : range([low, high]);
+}
+
+function figure(name: string, known: unknown): string {
+  if (typeof known !== "number") return typeof known === "string" ? known : JSON.stringify(known);
+  if (!PLAIN.has(name)) return duration(known);
+  return Number.isInteger(known) ? known.toLocaleString("en") : known.toFixed(2);
 }
 
 /** How much was removed from which operation. */

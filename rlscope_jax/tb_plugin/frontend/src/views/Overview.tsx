@@ -1,7 +1,7 @@
 import type { Page } from "../App";
 import { inOrder } from "../colors";
 import { Legend, StackedBar } from "../components/StackedBar";
-import { bytes, duration, percent, plural, shortPath } from "../format";
+import { bytes, duration, percent, plural, range, shortPath } from "../format";
 import { bars, choose, intervalOf, isCorrected, nodeKey, segments, type Chosen } from "../model";
 import type { Finding, Report } from "../report";
 import type { ViewProps } from "./registry";
@@ -67,7 +67,7 @@ function Headline({ report, corrected }: { report: Report; corrected: boolean })
   return (
     <section class="tiles" aria-label="Headline figures">
       <Tile
-        title="window" id="wall" main={duration(wall.value)} chosen={{ ...wall, value: null }}
+        title="window" id="wall" main={duration(wall.value)} chosen={wall}
         detail={median ? `${plural(window.steps, "step")} of ${duration(median.value)}` : "no steps marked"}
       />
       {share("device_busy")}
@@ -103,8 +103,8 @@ function Tile(props: { title: string; help?: string; id: string; main: string; c
       <span class="main">{main}</span>
       <span class="detail">
         {detail ?? (chosen && duration(chosen.value))}
-        {interval && <> · {duration(interval[0])} to {duration(interval[1])}</>}
       </span>
+      {interval && <span class="detail">{range(interval)}</span>}
       {help && <span class="detail">{help}</span>}
     </div>
   );
