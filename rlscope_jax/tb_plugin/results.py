@@ -54,7 +54,7 @@ class Results:
         self._running: dict[Path, subprocess.Popen[str]] = {}
         self._followers: list[threading.Thread] = []
         self._spare: Path | None = None
-        self._written: set[Path] = set()
+        self._damaged: set[Path] = set()
         self._unwritable: set[Path] = set()
         atexit.register(self.close)
 
@@ -68,7 +68,10 @@ class Results:
         """
         name, key = _cache_name(recording, group)
         with self._lock:
-            folder = self._cache(recording.parts[0].logdir) / f"{name}-{key}"
+            logdir = recording.parts[0].logdir
+            folder = _beside(logdir) / f"{name}-{key}"
+            if folder in self._damaged or not (folder / REPORT).is_file():
+                folder = self._writable(logdir) / f"{name}-{key}"
             known = self._states.get(folder)
             if known is not None and known.state in ("reading", "waiting"):
                 known.ahead = _place(self._queue, folder)
@@ -101,20 +104,21 @@ class Results:
     def forget(self, folder: Path) -> None:
         """Read anew what turned out to be damaged on disk."""
         with self._lock:
-            self._states.pop(folder, None)
+            known = self._states.get(folder)
+            if known is not None and known.state in ("reading", "waiting"):
+                return  # somebody else has found that out
             shutil.rmtree(folder, ignore_errors=True)
+            if folder.exists():
+                self._damaged.add(folder)
 
-    def _cache(self, logdir: Path) -> Path:
-        """Where the results of a run are kept: beside it, or, as long as this lasts, elsewhere."""
-        beside = logdir / "plugins" / "rlscope" / "cache"
+    def _writable(self, logdir: Path) -> Path:
+        """Where results of a run are written: beside it; where that cannot be, a place that goes with us."""
+        beside = _beside(logdir)
         if logdir not in self._unwritable:
             try:
-                if not beside.is_dir() or logdir not in self._written:
-                    beside.mkdir(parents=True, exist_ok=True)
-                    with tempfile.TemporaryFile(
-                        dir=beside
-                    ):  # asking for the right to write may be answered wrongly
-                        self._written.add(logdir)
+                beside.mkdir(parents=True, exist_ok=True)
+                # Tried, not asked: os.access says yes to root, and of what a server will refuse.
+                tempfile.TemporaryFile(dir=beside).close()
                 return beside
             except OSError:
                 self._unwritable.add(logdir)
@@ -181,10 +185,11 @@ def report_bytes(folder: Path) -> bytes:
     """The report as gzipped JSON.
 
     Raises:
-        OSError, EOFError, zlib.error: it is gone, or damaged.
+        OSError, ValueError, EOFError, zlib.error: it is gone, or damaged.
     """
     content = (folder / REPORT).read_bytes()
-    gzip.decompress(content)  # it has a checksum, and a browser would say nothing but that it failed
+    if not gzip.decompress(content):  # it has a checksum, and a browser would say nothing but that it failed
+        raise ValueError("an empty report")
     return content
 
 
@@ -200,6 +205,10 @@ def ops_of(folder: Path, key: str) -> dict | None:
         OSError, ValueError, EOFError, zlib.error: they are gone, or damaged.
     """
     return json.loads(gzip.decompress((folder / OPS).read_bytes())).get(key)
+
+
+def _beside(logdir: Path) -> Path:
+    return logdir / "plugins" / "rlscope" / "cache"
 
 
 def _cache_name(recording: Recording, group: str) -> tuple[str, str]:

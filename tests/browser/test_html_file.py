@@ -114,7 +114,15 @@ def test_overhead_says_what_was_removed_where(corrected):
     page, data = corrected
     page.get_by_role("button", name="Overhead", exact=True).click()
     words = page.locator(".overhead").inner_text()
-    for expected in ("2.00 ×", "1.00 ms", "0.90 to 1.10 ms", "tail ratio", "1.60 to 2.20", "op floor", "120 ns"):
+    for expected in (
+        "2.00 ×",
+        "1.00 ms",
+        "0.90 to 1.10 ms",
+        "tail ratio",
+        "1.60 to 2.20",
+        "op floor",
+        "120 ns",
+    ):
         assert expected in words
     rows = page.locator(".overhead tbody tr th").all_inner_texts()
     assert {row["path"] for row in data["operations"] if row["wall"]["device_only"]["raw"]} <= set(rows)

@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -92,7 +90,7 @@ def test_the_overview_shows_the_figures_of_the_report(watched, board, report):
         assert wall == wall_of(row for row in report["operations"] if row["path"] == path)
     for problem in report["health"]["problems"]:
         assert tab.get_by_text(problem["message"]).count() == 1
-    assert tab.locator(".findings li").count() == min(len(report["findings"]), 5)
+    assert tab.locator(".findings li").count() == len(report["findings"])
 
 
 def test_the_tree_shows_the_figures_of_the_report(watched, board, report):
@@ -218,6 +216,9 @@ def test_a_damaged_recording_says_so_and_another_can_be_chosen(watched, board):
 
 def test_hostile_names_stay_text(watched, board):
     page = opened(watched, board, run="hostile")
+    assert any(
+        HOSTILE[0] in name for name in page.get_by_label("Recording").locator("option").all_inner_texts()
+    )
     for view in each_view(page):
         assert page.evaluate("() => window.hacked") is None
         assert page.evaluate("() => document.querySelectorAll('#rlscope img, #rlscope script').length") == 0
@@ -356,45 +357,39 @@ def test_a_broken_xprof_costs_only_itself(watched, logdir, tmp_path, body):
         stop_board(board)
 
 
+# As root, to whom no file is closed: so that what is closed to a user is closed to TensorBoard.
+_RIGHTS = "-dac_override,-dac_read_search"
+AS_USER = ("setpriv", f"--bounding-set={_RIGHTS}", f"--inh-caps={_RIGHTS}") if os.geteuid() == 0 else ()
+
+
 def test_a_run_that_may_not_be_read_costs_only_itself(watched, tmp_path, shared):
-    """TensorBoard runs as nobody, for whom root's rights do not count."""
-    if os.geteuid() != 0 or shutil.which("setpriv") is None:
-        pytest.skip("only root can become nobody, by setpriv")
-    folder = Path(tempfile.mkdtemp(prefix="rlscope_jax_test_"))  # nobody may not enter pytest's own
-    folder.chmod(0o755)
+    """And one that may be read only is shown, its results kept elsewhere."""
+    runs = tmp_path / "runs"
+    for run in ("good", "locked"):
+        profile = runs / run / "plugins/profile/s/vm.xplane.pb"
+        profile.parent.mkdir(parents=True)
+        shutil.copy(next((shared / "traces/cpu_ours").glob("*0.10.2*loop*")), profile)
+    if AS_USER and (
+        not shutil.which("setpriv")
+        or subprocess.run([*AS_USER, "true"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip("root cannot give up its rights here: no setpriv that can")
+    (runs / "good/plugins").chmod(0o555)
+    (runs / "locked").chmod(0)
     try:
-        for run in ("good", "locked"):
-            profile = folder / "runs" / run / "plugins/profile/s/vm.xplane.pb"
-            profile.parent.mkdir(parents=True)
-            shutil.copy(next((shared / "traces/cpu_ours").glob("*0.10.2*loop*")), profile)
-        (folder / "runs/locked").chmod(0o700)
-        home = {"HOME": str(folder), "MPLCONFIGDIR": str(folder), "NUMBA_CACHE_DIR": ""}
-        if not as_nobody(["test", "-r", sys.executable], home) or not as_nobody(
-            [sys.executable, "-c", "import rlscope_jax, tensorboard"], home
-        ):
-            pytest.skip("nobody may not run this Python")
-        board = start_board(folder / "runs", tmp_path / "log", prefix=NOBODY, **home)
+        board = start_board(runs, tmp_path / "log", prefix=AS_USER)
         try:
             opened(watched, board, run="good")
             listed = json.loads(board.get("data/plugin/rlscope/recordings"))
             assert [one["run"] for one in listed["recordings"]] == ["good"]
             assert [one["reason"] for one in listed["unreadable"]] == ["Permission denied"]
-            assert not (folder / "runs/good/plugins/rlscope").exists()  # it may not write there either
+            assert not (runs / "good/plugins/rlscope").exists()
         finally:
             watched.page.goto("about:blank")
             stop_board(board)
     finally:
-        shutil.rmtree(folder)
-
-
-NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-
-
-def as_nobody(command, environment):
-    run = subprocess.run(
-        [*NOBODY, *command], env={**os.environ, **environment}, capture_output=True, check=False
-    )
-    return run.returncode == 0
+        (runs / "good/plugins").chmod(0o755)
+        (runs / "locked").chmod(0o755)
 
 
 def write_windows(logdir):
@@ -416,7 +411,7 @@ def test_every_window_of_a_run_can_be_seen(watched, tmp_path):
         watched.page.goto(board.tab("a", "run", view="timeline"))
         page = watched.page
         page.locator("canvas").wait_for(timeout=60_000)
-        choice = page.get_by_label("Window", exact=True)
+        choice = page.locator(".windows select")
         assert choice.locator("option").all_inner_texts()[1].startswith("2 of 2, 1.00 s after the first, ")
         first = page.locator(".range").inner_text()
         page.get_by_role("button", name="Next", exact=True).click()

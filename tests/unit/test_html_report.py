@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,10 @@ def test_a_directory_whose_name_is_no_utf8_does_no_harm(tmp_path):
     assert "run\ufffd" in json.loads(json.dumps(report._repr_html_()))
     to_page(report).encode("utf-8")
     report._repr_html_().encode("utf-8")
+
+
+def test_the_page_is_never_handed_markup():
+    """What its framework is given as text stays text."""
+    sources = [*(Path(__file__).parents[2] / "rlscope_jax/tb_plugin/frontend/src").rglob("*.ts*")]
+    assert len(sources) > 10
+    assert [path.name for path in sources if "innerhtml" in path.read_text("utf-8").lower()] == []

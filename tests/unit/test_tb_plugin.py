@@ -20,8 +20,10 @@ from tensorboard.plugins import base_plugin
 from werkzeug.test import Client
 
 from rlscope_jax.tb_plugin import plugin as plugin_module
+from rlscope_jax.tb_plugin import results
 from rlscope_jax.tb_plugin.loader import RlscopeLoader
 from rlscope_jax.tb_plugin.plugin import GROUPS, RlscopePlugin
+from rlscope_jax.tb_plugin.read_profile import main as read_profile
 
 
 def write_trace(logdir):
@@ -256,22 +258,33 @@ def test_a_recording_removed_meanwhile_is_not_made_again(own):
     assert not (folder / "run").exists()
 
 
-@pytest.mark.parametrize("damage", [b"", b"not gzip", b"\x1f\x8b\x08"], ids=["empty", "no gzip", "cut short"])
-def test_a_result_damaged_on_disk_is_read_anew(own, damage):
-    made, folder = own(run=write_trace)
-    good = answer(made, "/report", run="run", name="s")[1]
-    (report,) = folder.glob("run/plugins/rlscope/cache/*/report.json.gz")
-    report.write_bytes(damage)
-    assert ask(made, "/report", run="run", name="s").status_code == 202
-    assert answer(made, "/report", run="run", name="s")[1] == good
-    for name in ("ops.json.gz", "timeline0.json", "timeline0_start.npy"):
-        (damaged,) = folder.glob(f"run/plugins/rlscope/cache/*/{name}")
-        damaged.write_bytes(damage)
-        made._timelines.clear()
-        route = "/ops" if name.startswith("ops") else "/timeline"
-        assert ask(made, route, run="run", name="s", path="update").status_code == 409
-        answer(made, "/report", run="run", name="s")
-        assert answer(made, route, run="run", name="s", path="update")[0].status_code == 200
+def kept_result(made, run):
+    """The folder of a recording's results, read within this process."""
+    one = made._discovery.found().recordings[run, "s"]
+    name, key = results._cache_name(one, "auto")
+    folder = made._results._writable(one.parts[0].logdir) / f"{name}-{key}"
+    assert read_profile([str(folder), "auto", str(one.parts[0].files[0].parent), "s"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("damage", [b"", b"not gzip", b"\x1f\x8b\x08"], ids=["empty", "other", "cut short"])
+@pytest.mark.parametrize(
+    ("file", "route", "status"),
+    [
+        ("ops.json.gz", "/ops", 409),
+        ("timeline0.json", "/timeline", 409),
+        ("timeline0_start.npy", "/timeline", 409),
+        ("report.json.gz", "/report", 202),
+    ],
+)
+def test_a_result_damaged_on_disk_is_read_anew(own, file, route, status, damage):
+    made, _ = own(run=write_trace)
+    folder = kept_result(made, "run")
+    assert ask(made, route, run="run", name="s").status_code == 200
+    (folder / file).write_bytes(damage)
+    made._timelines.clear()
+    assert ask(made, route, run="run", name="s").status_code == status
+    assert not folder.exists()
 
 
 def test_a_window_that_is_none_is_told(served):
@@ -284,6 +297,5 @@ def test_a_window_that_is_none_is_told(served):
 @pytest.mark.parametrize("run", ["a b", "ü", "a#b?c&d=%20", "<b>", "two\nlines", b"bad\xff"])
 def test_any_name_of_a_run_can_be_asked_for(own, run):
     made, _ = own(**{os.fsdecode(run): write_trace})
-    ((listed,), _) = (answer(made, "/recordings")[1]["recordings"], None)
-    _, content = answer(made, "/report", run=listed["run"], name=listed["name"])
-    assert content["schema"]
+    (listed,) = answer(made, "/recordings")[1]["recordings"]
+    assert ask(made, "/report", run=listed["run"], name=listed["name"]).status_code == 202

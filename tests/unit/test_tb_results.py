@@ -212,6 +212,21 @@ def test_a_directory_that_only_seems_writable_is_left_alone(tmp_path, kept, monk
     assert tmp_path not in state.folder.parents
 
 
+def test_what_others_kept_where_we_may_not_write_is_used(tmp_path, kept, monkeypatch):
+    small_trace(tmp_path)
+    folder = finished(kept, recording(tmp_path)).folder
+    other = Results()
+    other._unwritable.add(tmp_path)
+    assert other.of(recording(tmp_path), "auto") == kept.of(recording(tmp_path), "auto")
+    monkeypatch.setattr(results.shutil, "rmtree", lambda *_, **__: None)
+    other.forget(folder)  # damaged, and to stay so
+    state = other.of(recording(tmp_path), "auto")
+    assert state.state == "reading"
+    assert tmp_path not in state.folder.parents
+    monkeypatch.undo()
+    other.close()
+
+
 @pytest.mark.parametrize("line", ["5", "[]", "null", '"x"'])
 def test_json_that_is_no_news_disturbs_nothing(tmp_path, kept, monkeypatch, line):
     small_trace(tmp_path)

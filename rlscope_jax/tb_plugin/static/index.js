@@ -1785,14 +1785,17 @@ function en({ report: e }) {
 				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
-					children: "of it"
+					children: "share"
 				}),
 				/* @__PURE__ */ V("th", {
 					scope: "col",
-					children: /* @__PURE__ */ V("span", {
-						class: "hidden",
-						children: "bar"
-					})
+					class: "wide",
+					children: [
+						/* @__PURE__ */ V("i", { class: "swatch kept" }),
+						" corrected ",
+						/* @__PURE__ */ V("i", { class: "swatch removed" }),
+						" removed"
+					]
 				})
 			] }) }), /* @__PURE__ */ V("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ V("tr", { children: [
 				/* @__PURE__ */ V("th", {
@@ -1903,7 +1906,7 @@ function an({ report: e, corrected: t }) {
 			] }),
 			". A device was busy for ",
 			i("device_busy"),
-			" of the window; for ",
+			" of the time; for ",
 			i("host_only"),
 			" only the host worked, and for ",
 			i("idle"),
@@ -1927,7 +1930,7 @@ function on({ report: e, corrected: t }) {
 		"aria-label": "Headline figures",
 		children: [
 			/* @__PURE__ */ V(cn, {
-				title: "window",
+				title: (r.windows ?? 1) > 1 ? `${r.windows} windows` : "window",
 				id: "wall",
 				main: W(o.value),
 				chosen: o,
@@ -1947,10 +1950,10 @@ function on({ report: e, corrected: t }) {
 	});
 }
 var sn = {
-	device_busy: ["device busy", "at least one device ran an op"],
-	host_only: ["host-bound", "the host worked while every device waited"],
-	overlap: ["device and host", "both worked at once; part of “device busy”"],
-	idle: ["idle", "neither worked, or the host only waited"]
+	device_busy: ["device busy", "at least one ran an op"],
+	host_only: ["host-bound", "devices waited for the host"],
+	overlap: ["device and host", "part of “device busy”"],
+	idle: ["idle", "nothing worked"]
 };
 function cn(e) {
 	let { title: t, help: n, id: r, main: i, chosen: a, detail: o } = e, s = a?.interval;
@@ -1993,13 +1996,13 @@ function ln({ page: e, report: t }) {
 		children: [
 			/* @__PURE__ */ V("h2", {
 				id: "bars-title",
-				children: "Where the window went"
+				children: "Where the time went"
 			}),
 			/* @__PURE__ */ V("p", {
 				class: "note",
 				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
 			}),
-			!r.length && /* @__PURE__ */ V("p", { children: "The window holds nothing." }),
+			!r.length && /* @__PURE__ */ V("p", { children: "Nothing was recorded." }),
 			/* @__PURE__ */ V(wt, {
 				keys: o,
 				dark: e.dark
@@ -2536,46 +2539,50 @@ function zn(e, t) {
 // src/views/Timeline.tsx
 var Bn = 90, Vn = 2400, Hn = 150, Un = 200;
 function Wn({ page: e, report: t, asked: n }) {
-	let { source: r, state: i, change: a, dark: o } = e, [s, c] = L(null), [l, u] = L(0), [d, f] = L(""), [p, m] = L(""), h = z(null), g = (t.window.windows ?? 1) > 1, _ = s && !(s instanceof Z) && s.window === i.window ? s : null, v = _ ? _.wall : t.window.wall_ns, y = z([]);
-	_ && (y.current = _.windows);
-	let b = B(() => Rn({
+	let { source: r, state: i, change: a, dark: o } = e, [s, c] = L(null), [l, u] = L(0), [d, f] = L(""), [p, m] = L(""), h = z(null), g = (t.window.windows ?? 1) - 1, _ = Math.min(i.window, g), v = s && !(s instanceof Z) && s.window === _ ? s : null, y = v ? v.wall : t.window.wall_ns, b = z([]);
+	v && (b.current = v.windows);
+	let x = B(() => Rn({
 		begin: i.begin ?? 0,
-		end: i.end ?? v
-	}, v), [
+		end: i.end ?? y
+	}, y), [
 		i.begin,
 		i.end,
-		v
-	]), x = B(() => new Ge(dt(t, !1).map((e) => e.path)), [t]), S = Ce((e) => {
-		let { begin: t, end: n } = Rn(e, v), r = t <= 0 && n >= v;
+		y
+	]), S = B(() => new Ge(dt(t, !1).map((e) => e.path)), [t]), C = Ce((e) => {
+		let { begin: t, end: n } = Rn(e, y), r = t <= 0 && n >= y;
 		a({
 			begin: r ? null : t,
 			end: r ? null : n
 		});
-	}, [a, v]);
+	}, [a, y]);
 	Se(() => {
 		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Hn, 0)));
 		return h.current && e.observe(h.current), () => e.disconnect();
 	}, []), R(() => {
 		if (!l) return;
-		let e = !1, t = () => r.timeline(n, i.window, b.begin, _ ? b.end : i.end, Math.min(l, Vn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), _ ? Bn : 0);
+		let e = !1, t = () => r.timeline(n, _, x.begin, v ? x.end : i.end, Math.min(l, Vn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), v ? Bn : 0);
 		return () => {
 			e = !0, window.clearTimeout(a);
 		};
 	}, [
 		r,
 		n,
-		i.window,
+		t,
+		_,
 		i.begin,
 		i.end,
 		l
 	]);
-	let C = async () => {
+	let w = async () => {
 		let e = d.trim();
 		if (!e) return;
-		let t = await r.find(n, i.window, e, (b.begin + b.end) / 2).catch(() => null);
-		if (m(t ? `Found at ${W(t.start)}.` : `Nothing here has “${e}” in its name.`), !t) return;
-		let a = Math.min(b.end - b.begin, Math.max((t.end - t.start) * 20, v / 1e5)), o = (t.start + t.end) / 2;
-		S({
+		let t = `Nothing ${g > 0 ? "in this window" : "here"} has “${e}” in its name.`, i = await r.find(n, _, e, (x.begin + x.end) / 2).catch((e) => {
+			m(e instanceof Z ? e.message : String(e));
+		});
+		if (i === null && m(t), !i) return;
+		m(`Found at ${W(i.start)}.`);
+		let a = Math.min(x.end - x.begin, Math.max((i.end - i.start) * 20, y / 1e5)), o = (i.start + i.end) / 2;
+		C({
 			begin: o - a / 2,
 			end: o + a / 2
 		});
@@ -2598,19 +2605,19 @@ function Wn({ page: e, report: t, asked: n }) {
 						children: [
 							/* @__PURE__ */ V("button", {
 								type: "button",
-								onClick: () => S(Q(b, .5, .5)),
+								onClick: () => C(Q(x, .5, .5)),
 								children: "Zoom in"
 							}),
 							/* @__PURE__ */ V("button", {
 								type: "button",
-								onClick: () => S(Q(b, 2, .5)),
+								onClick: () => C(Q(x, 2, .5)),
 								children: "Zoom out"
 							}),
 							/* @__PURE__ */ V("button", {
 								type: "button",
-								onClick: () => S({
+								onClick: () => C({
 									begin: 0,
-									end: v
+									end: y
 								}),
 								children: "All"
 							})
@@ -2620,7 +2627,7 @@ function Wn({ page: e, report: t, asked: n }) {
 						class: "search",
 						role: "search",
 						onSubmit: (e) => {
-							e.preventDefault(), C();
+							e.preventDefault(), w();
 						},
 						children: [/* @__PURE__ */ V("input", {
 							type: "search",
@@ -2639,18 +2646,18 @@ function Wn({ page: e, report: t, asked: n }) {
 					/* @__PURE__ */ V("span", {
 						class: "faint range",
 						children: [
-							W(b.begin),
+							W(x.begin),
 							" – ",
-							W(b.end),
+							W(x.end),
 							" of ",
-							W(v)
+							W(y)
 						]
 					})
 				]
 			}),
-			g && /* @__PURE__ */ V(Gn, {
-				windows: y.current,
-				chosen: i.window,
+			g > 0 && /* @__PURE__ */ V(Gn, {
+				windows: b.current,
+				chosen: _,
 				onChoose: (e) => a({
 					window: e,
 					begin: null,
@@ -2675,19 +2682,20 @@ function Wn({ page: e, report: t, asked: n }) {
 						kind: "bad",
 						hint: s.hint
 					}),
-					!(s instanceof Z) && !_ && /* @__PURE__ */ V("p", {
+					!(s instanceof Z) && !v && /* @__PURE__ */ V("p", {
 						class: "note",
 						children: "Opening the timeline…"
 					}),
-					_ && l > 0 && /* @__PURE__ */ V(qn, {
-						data: _,
-						colors: x,
+					v && l > 0 && /* @__PURE__ */ V(qn, {
+						report: t,
+						data: v,
+						colors: S,
 						width: l,
-						stretch: b,
+						stretch: x,
 						dark: o,
 						search: d.trim().toLowerCase(),
-						onShow: S
-					}, i.window)
+						onShow: C
+					}, _)
 				]
 			})
 		]
@@ -2742,45 +2750,45 @@ function Gn({ windows: e, chosen: t, onChoose: n }) {
 function Kn(e) {
 	return (/* @__PURE__ */ new Date(e / 1e6)).toLocaleTimeString("en-GB");
 }
-function qn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
-	let s = z(null), [c, l] = L(null), u = z(null), d = B(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), f = B(() => d.slice(0, Un), [d]), { tops: p, heights: m, height: h } = B(() => Tn(e, f), [e, f]), g = B(() => Jn(f.map((t) => e.lanes[t])), [e, f]), _ = B(() => a ? Qn(e, a) : null, [e, a]);
+function qn({ report: e, data: t, colors: n, width: r, stretch: i, dark: a, search: o, onShow: s }) {
+	let c = z(null), [l, u] = L(null), d = z(null), f = B(() => t.lanes.flatMap((e, t) => e.pieces ? [t] : []), [t]), p = B(() => f.slice(0, Un), [f]), { tops: m, heights: h, height: g } = B(() => Tn(t, p), [t, p]), _ = B(() => Yn(p.map((e) => t.lanes[e])), [t, p]), v = B(() => o ? $n(t, o) : null, [t, o]);
 	Se(() => {
-		let a = s.current, o = requestAnimationFrame(() => {
+		let e = c.current, o = requestAnimationFrame(() => {
 			let o = window.devicePixelRatio || 1;
-			(a.width !== n * o || a.height !== h * o) && (a.width = n * o, a.height = h * o);
-			let s = a.getContext("2d");
-			s.setTransform(o, 0, 0, o, 0, 0), Dn(s, n, h, {
-				data: e,
-				lanes: f,
-				stretch: r,
-				colors: t,
-				look: $n(i),
-				matches: _,
-				cursor: c
+			(e.width !== r * o || e.height !== g * o) && (e.width = r * o, e.height = g * o);
+			let s = e.getContext("2d");
+			s.setTransform(o, 0, 0, o, 0, 0), Dn(s, r, g, {
+				data: t,
+				lanes: p,
+				stretch: i,
+				colors: n,
+				look: er(a),
+				matches: v,
+				cursor: l
 			});
 		});
 		return () => cancelAnimationFrame(o);
 	}, [
-		e,
-		f,
-		n,
-		h,
-		r,
-		i,
 		t,
-		_,
-		c
+		p,
+		r,
+		g,
+		i,
+		a,
+		n,
+		v,
+		l
 	]);
-	let v = z({
-		stretch: r,
-		onShow: o
+	let b = z({
+		stretch: i,
+		onShow: s
 	});
-	v.current = {
-		stretch: r,
-		onShow: o
+	b.current = {
+		stretch: i,
+		onShow: s
 	}, R(() => {
-		let e = s.current, t = (t) => {
-			let { stretch: n, onShow: r } = v.current;
+		let e = c.current, t = (t) => {
+			let { stretch: n, onShow: r } = b.current;
 			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
 			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(zn(n, (t.deltaX || t.deltaY) / e.clientWidth));
 			else return;
@@ -2788,85 +2796,85 @@ function qn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		};
 		return e.addEventListener("wheel", t, { passive: !1 }), () => e.removeEventListener("wheel", t);
 	}, []);
-	let b = (t) => {
-		if (u.current) {
-			let e = (u.current.x - t.offsetX) / n;
-			o(zn(u.current.stretch, e));
+	let x = (e) => {
+		if (d.current) {
+			let t = (d.current.x - e.offsetX) / r;
+			s(zn(d.current.stretch, t));
 			return;
 		}
-		let i = (r.end - r.begin) / n, a = Fn(e, f, r.begin + t.offsetX * i, t.offsetY, i);
-		l(a && {
+		let n = (i.end - i.begin) / r, a = Fn(t, p, i.begin + e.offsetX * n, e.offsetY, n);
+		u(a && {
 			...a,
-			x: t.offsetX,
-			y: t.offsetY
+			x: e.offsetX,
+			y: e.offsetY
 		});
-	}, x = (t) => {
+	}, S = (e) => {
 		let n = {
-			ArrowLeft: () => zn(r, -.2),
-			ArrowRight: () => zn(r, .2),
-			"+": () => Q(r, .5, .5),
-			"=": () => Q(r, .5, .5),
-			ArrowUp: () => Q(r, .5, .5),
-			"-": () => Q(r, 2, .5),
-			ArrowDown: () => Q(r, 2, .5),
+			ArrowLeft: () => zn(i, -.2),
+			ArrowRight: () => zn(i, .2),
+			"+": () => Q(i, .5, .5),
+			"=": () => Q(i, .5, .5),
+			ArrowUp: () => Q(i, .5, .5),
+			"-": () => Q(i, 2, .5),
+			ArrowDown: () => Q(i, 2, .5),
 			0: () => ({
 				begin: 0,
-				end: e.wall
+				end: t.wall
 			}),
 			Home: () => ({
 				begin: 0,
-				end: e.wall
+				end: t.wall
 			})
-		}[t.key];
-		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
-	}, [S, C] = B(() => [Yn(e, f), Zn(e, f)], [e, f]);
+		}[e.key];
+		!n || e.ctrlKey || e.metaKey || e.altKey || (e.preventDefault(), s(n()));
+	}, [C, w] = B(() => [Xn(t, p), Qn(t, p)], [t, p]);
 	return /* @__PURE__ */ V(y, { children: [
 		/* @__PURE__ */ V("div", {
 			class: "canvas",
-			style: { height: `${h}px` },
+			style: { height: `${g}px` },
 			children: [
 				/* @__PURE__ */ V("canvas", {
-					ref: s,
+					ref: c,
 					tabIndex: 0,
 					role: "img",
 					style: {
-						width: `${n}px`,
-						height: `${h}px`
+						width: `${r}px`,
+						height: `${g}px`
 					},
 					"aria-label": "Timeline. Left and right move, plus and minus zoom, 0 shows all.",
 					onPointerDown: (e) => {
-						u.current = {
+						d.current = {
 							x: e.offsetX,
-							stretch: r
+							stretch: i
 						}, e.currentTarget.setPointerCapture(e.pointerId);
 					},
-					onPointerUp: () => u.current = null,
-					onPointerMove: b,
-					onPointerLeave: () => !u.current && l(null),
-					onKeyDown: x,
-					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
+					onPointerUp: () => d.current = null,
+					onPointerMove: x,
+					onPointerLeave: () => !d.current && u(null),
+					onKeyDown: S,
+					onDblClick: (e) => s(Q(i, .25, e.offsetX / r))
 				}),
-				f.map((t, n) => /* @__PURE__ */ V("span", {
+				p.map((n, r) => /* @__PURE__ */ V("span", {
 					class: "lane",
-					title: e.lanes[t].name,
+					title: Jn(e, t.lanes[n]),
 					style: {
-						top: `${p[n]}px`,
-						lineHeight: `${m[n]}px`
+						top: `${m[r]}px`,
+						lineHeight: `${h[r]}px`
 					},
-					children: g[n]
-				}, t)),
-				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ V("div", {
+					children: _[r]
+				}, n)),
+				l && t.lanes[l.lane]?.start[l.place] !== void 0 && /* @__PURE__ */ V("div", {
 					class: "tip",
 					style: {
-						left: `${Hn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
-						top: `${c.y + 16}px`
+						left: `${Hn + Math.min(l.x + 14, Math.max(r - 380, 0))}px`,
+						top: `${l.y + 16}px`
 					},
-					children: [In(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ V("div", {
+					children: [In(t, t.lanes[l.lane], l.place).map((e, t) => /* @__PURE__ */ V("div", {
 						class: t ? "" : "strong",
 						children: e
 					}, t)), /* @__PURE__ */ V("div", {
 						class: "faint",
-						children: e.lanes[c.lane].name
+						children: Jn(e, t.lanes[l.lane])
 					})]
 				})
 			]
@@ -2879,8 +2887,8 @@ function qn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 					children: "threads"
 				}),
 				/* @__PURE__ */ V(wt, {
-					keys: S,
-					dark: i
+					keys: C,
+					dark: a
 				}),
 				/* @__PURE__ */ V("span", {
 					class: "faint",
@@ -2888,13 +2896,13 @@ function qn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 				}),
 				/* @__PURE__ */ V("ul", {
 					class: "legend",
-					children: C.map((e) => /* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("i", { style: { background: t.of(e, null, i) } }), $e(e, 40)] }, e))
+					children: w.map((e) => /* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("i", { style: { background: n.of(e, null, a) } }), $e(e, 40)] }, e))
 				})
 			]
 		}),
-		d.length > f.length && /* @__PURE__ */ V("p", {
+		f.length > p.length && /* @__PURE__ */ V("p", {
 			class: "note",
-			children: [d.length - f.length, " more lines are not drawn."]
+			children: [f.length - p.length, " more lines are not drawn."]
 		}),
 		/* @__PURE__ */ V("p", {
 			class: "note",
@@ -2902,14 +2910,17 @@ function qn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onSh
 		})
 	] });
 }
-function Jn(e) {
-	let t = /* @__PURE__ */ new Map();
+function Jn(e, t) {
+	return e.processes.length > 1 ? `${_t(e, t.process)} · ${t.name}` : t.name;
+}
+function Yn(e) {
+	let t = /* @__PURE__ */ new Map(), n = new Set(e.map((e) => e.process)).size > 1;
 	return e.map((e) => {
-		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
-		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
+		let [r, i] = e.side === "device" ? e.name.split(" · ") : ["", e.name], a = (i ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), o = r ? `${r.split("/").at(-1)} ${a}` : `${a} thread`, s = n ? `${e.process}: ${o}` : o, c = (t.get(s) ?? 0) + 1;
+		return t.set(s, c), c > 1 ? `${s} ${c}` : s;
 	});
 }
-function Yn(e, t) {
+function Xn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
@@ -2917,23 +2928,23 @@ function Yn(e, t) {
 	}
 	return Be([...n].map((t) => e.categories[t] ?? ""));
 }
-var Xn = 12;
-function Zn(e, t) {
+var Zn = 12;
+function Qn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
 	}
-	return [...n].slice(0, Xn);
+	return [...n].slice(0, Zn);
 }
-function Qn(e, t) {
+function $n(e, t) {
 	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
 	return (r, i) => {
 		let a = e.labels[r.label[i]];
 		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
 	};
 }
-function $n(e) {
+function er(e) {
 	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
 	return {
 		dark: e,
@@ -2945,7 +2956,7 @@ function $n(e) {
 	};
 }
 // src/views/registry.ts
-var er = [
+var tr = [
 	{
 		key: "overview",
 		title: "Overview",
@@ -2972,11 +2983,11 @@ var er = [
 		Component: Kt
 	}
 ];
-function tr(e) {
-	return er.find((t) => t.key === e) ?? er[0];
+function nr(e) {
+	return tr.find((t) => t.key === e) ?? tr[0];
 }
 // src/state.ts
-var nr = [
+var rr = [
 	"auto",
 	"operation",
 	"scope",
@@ -2993,9 +3004,9 @@ var nr = [
 	window: 0,
 	begin: null,
 	end: null
-}, rr = "rlscope", ir = `p.${rr}.`;
-function ar(e) {
-	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(ir + e), r = (e) => {
+}, ir = "rlscope", ar = `p.${ir}.`;
+function or(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(ar + e), r = (e) => {
 		let t = n(e), r = t === null ? NaN : Number(t);
 		return Number.isFinite(r) ? r : null;
 	}, i = n("group");
@@ -3003,7 +3014,7 @@ function ar(e) {
 		run: n("run"),
 		name: n("name"),
 		view: n("view") ?? $.view,
-		group: i && nr.includes(i) ? i : $.group,
+		group: i && rr.includes(i) ? i : $.group,
 		corrected: n("figures") !== "raw",
 		operation: n("operation"),
 		sort: n("sort") ?? $.sort,
@@ -3013,45 +3024,45 @@ function ar(e) {
 		end: r("end")
 	};
 }
-function or(e) {
+function sr(e) {
 	let t = [], n = (e, n, r = null) => {
-		n !== null && n !== r && t.push([ir + e, String(n)]);
+		n !== null && n !== r && t.push([ar + e, String(n)]);
 	};
 	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("window", e.window, 0), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
 }
-function sr() {
+function cr() {
 	try {
 		if (window.parent !== window && window.parent.location.href) return window.parent;
 	} catch {}
 	return window;
 }
-function cr() {
-	return ar(sr().location.hash);
+function lr() {
+	return or(cr().location.hash);
 }
-function lr(e) {
-	let t = sr(), n = or(e), r = t !== window;
+function ur(e) {
+	let t = cr(), n = sr(e), r = t !== window;
 	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
-	let i = r ? `#${rr}${n && `&${n}`}` : n && `#${n}`;
+	let i = r ? `#${ir}${n && `&${n}`}` : n && `#${n}`;
 	if (t.location.hash !== i) try {
 		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
 	} catch {}
 }
 // src/components/Toolbar.tsx
-var ur = {
+var dr = {
 	auto: "best known",
 	operation: "operation",
 	scope: "named scope",
 	function: "function"
 };
-function dr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+function fr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 	let { state: a, change: o, source: s } = e, c = r !== null && at(r), l = c && a.corrected;
 	return /* @__PURE__ */ V("header", {
 		class: "toolbar",
 		children: [/* @__PURE__ */ V("nav", {
 			"aria-label": "Views",
-			children: er.map(({ key: e, title: t }) => /* @__PURE__ */ V("button", {
+			children: tr.map(({ key: e, title: t }) => /* @__PURE__ */ V("button", {
 				type: "button",
-				"aria-current": e === tr(a.view).key ? "page" : void 0,
+				"aria-current": e === nr(a.view).key ? "page" : void 0,
 				onClick: () => o({ view: e }),
 				children: t
 			}, e))
@@ -3063,7 +3074,7 @@ function dr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 					children: t.name
 				}) : /* @__PURE__ */ V("select", {
 					value: n.recordings.indexOf(t),
-					title: `${fr(t)} (${Xe(t.bytes)})`,
+					title: `${pr(t)} (${Xe(t.bytes)})`,
 					onChange: (e) => {
 						let { run: t, name: r } = n.recordings[Number(e.currentTarget.value)];
 						o({
@@ -3077,7 +3088,7 @@ function dr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 					},
 					children: n.recordings.map((e, t) => /* @__PURE__ */ V("option", {
 						value: t,
-						children: fr(e)
+						children: pr(e)
 					}, `${e.run}|${e.name}`))
 				})] }),
 				!s.embedded && /* @__PURE__ */ V("label", { children: [/* @__PURE__ */ V("span", { children: "Names from" }), /* @__PURE__ */ V("select", {
@@ -3086,9 +3097,9 @@ function dr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 						group: e.currentTarget.value,
 						operation: null
 					}),
-					children: nr.map((e) => /* @__PURE__ */ V("option", {
+					children: rr.map((e) => /* @__PURE__ */ V("option", {
 						value: e,
-						children: ur[e]
+						children: dr[e]
 					}, e))
 				})] }),
 				/* @__PURE__ */ V("div", {
@@ -3119,20 +3130,20 @@ function dr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 		})]
 	});
 }
-function fr(e) {
+function pr(e) {
 	let t = e.run === "." ? "" : `${e.run} · `, n = e.sessions.length;
 	return n > 1 ? `${t}all ${n} windows, ${e.sessions[0]}` : `${t}${e.name}`;
 }
 // src/useReport.ts
-var pr = 300;
-function mr(e, t, n) {
+var mr = 300;
+function hr(e, t, n) {
 	let [r, i] = L(null), [a, o] = L(0);
 	return R(() => {
 		let [n, r] = [!1, 0], o = async (a) => {
 			try {
 				let s = await e.report(t, a);
 				if (n) return;
-				i(s), vt(s) && (r = window.setTimeout(() => void o(!1), pr));
+				i(s), vt(s) && (r = window.setTimeout(() => void o(!1), mr));
 			} catch (e) {
 				n || i(e instanceof Z ? e : new Z(String(e), ""));
 			}
@@ -3148,40 +3159,40 @@ function mr(e, t, n) {
 	]), [r, Ce(() => o((e) => e + 1), [])];
 }
 // src/theme.ts
-function hr() {
+function gr() {
 	try {
 		return window.parent === window ? null : window.parent.document.body;
 	} catch {
 		return null;
 	}
 }
-var gr = () => window.matchMedia("(prefers-color-scheme: dark)");
-function _r() {
-	let e = hr();
-	return e ? e.classList.contains("dark-mode") : gr().matches;
-}
+var _r = () => window.matchMedia("(prefers-color-scheme: dark)");
 function vr() {
-	let [e, t] = L(_r);
+	let e = gr();
+	return e ? e.classList.contains("dark-mode") : _r().matches;
+}
+function yr() {
+	let [e, t] = L(vr);
 	return R(() => {
-		let e = () => t(_r()), n = hr(), r = new MutationObserver(e);
+		let e = () => t(vr()), n = gr(), r = new MutationObserver(e);
 		return n && r.observe(n, {
 			attributes: !0,
 			attributeFilter: ["class"]
-		}), gr().addEventListener("change", e), () => {
-			r.disconnect(), gr().removeEventListener("change", e);
+		}), _r().addEventListener("change", e), () => {
+			r.disconnect(), _r().removeEventListener("change", e);
 		};
 	}, []), R(() => {
 		document.documentElement.classList.toggle("dark", e);
 	}, [e]), e;
 }
 // src/App.tsx
-function yr({ source: e }) {
-	let t = vr(), [n, r] = L(cr), [i, a] = L(null);
-	R(() => lr(n), [n]), R(() => {
-		let e = () => r(cr());
+function br({ source: e }) {
+	let t = yr(), [n, r] = L(lr), [i, a] = L(null);
+	R(() => ur(n), [n]), R(() => {
+		let e = () => r(lr());
 		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
 	}, []);
-	let o = br(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
+	let o = xr(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
 		source: e,
 		state: n,
 		dark: t,
@@ -3206,7 +3217,7 @@ function yr({ source: e }) {
 			action: "Try again",
 			onAction: o
 		})
-	}) : c ? /* @__PURE__ */ V(Sr, {
+	}) : c ? /* @__PURE__ */ V(Cr, {
 		page: l,
 		chosen: c,
 		listing: i
@@ -3218,7 +3229,7 @@ function yr({ source: e }) {
 		})
 	});
 }
-function br(e, t) {
+function xr(e, t) {
 	let n = z(0), r = Ce(async (i) => {
 		window.clearTimeout(n.current);
 		try {
@@ -3230,18 +3241,18 @@ function br(e, t) {
 	}, [e, t]);
 	return R(() => {
 		r(!1);
-		let e = xr();
+		let e = Sr();
 		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
 	}, [r]), Ce(() => void r(!0), [r]);
 }
-function xr() {
+function Sr() {
 	try {
 		return window.frameElement;
 	} catch {
 		return null;
 	}
 }
-function Sr({ page: e, chosen: t, listing: n }) {
+function Cr({ page: e, chosen: t, listing: n }) {
 	let { source: r, state: i } = e, a = B(() => ({
 		run: t.run,
 		name: t.name,
@@ -3250,7 +3261,7 @@ function Sr({ page: e, chosen: t, listing: n }) {
 		t.run,
 		t.name,
 		i.group
-	]), [o, s] = mr(r, a, `${t.changed}|${t.bytes}`), [c, l] = L(null);
+	]), [o, s] = hr(r, a, `${t.changed}|${t.bytes}`), [c, l] = L(null);
 	R(() => {
 		t.sessions.length === 1 && r.traceViewer(a).then(l);
 	}, [
@@ -3264,8 +3275,8 @@ function Sr({ page: e, chosen: t, listing: n }) {
 			...i,
 			corrected: d
 		}
-	}, { key: p, Component: m } = tr(i.view);
-	return /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V(dr, {
+	}, { key: p, Component: m } = nr(i.view);
+	return /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V(fr, {
 		page: e,
 		chosen: t,
 		listing: n,
@@ -3294,13 +3305,13 @@ function Sr({ page: e, chosen: t, listing: n }) {
 	})] });
 }
 // src/style.css?inline
-var Cr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle .few{white-space:nowrap;text-overflow:ellipsis;background:var(--panel);height:23px;color:var(--faint);padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details h2{-webkit-line-clamp:4;-webkit-box-orient:vertical;display:-webkit-box;overflow:hidden}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;max-height:240px;padding:7px 11px;font-size:13px;position:absolute;overflow:hidden;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+var wr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.kept{background:#2f6fd0}.removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle .few{white-space:nowrap;text-overflow:ellipsis;background:var(--panel);height:23px;color:var(--faint);padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details h2{-webkit-line-clamp:4;-webkit-box-orient:vertical;display:-webkit-box;overflow:hidden}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;max-height:240px;padding:7px 11px;font-size:13px;position:absolute;overflow:hidden;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
 // src/main.tsx
-function wr() {
+function Tr() {
 	let e = document.createElement("style");
-	e.textContent = Cr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	e.textContent = wr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
 	let t = document.createElement("div");
-	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ V(yr, { source: St() }), t);
+	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ V(br, { source: St() }), t);
 }
-document.getElementById("rlscope-data") && wr();
-export { wr as render };
+document.getElementById("rlscope-data") && Tr();
+export { Tr as render };

@@ -5,6 +5,7 @@ import { File, type TimelineData } from "../src/source";
 import { FIRST, parse, serialize } from "../src/state";
 import { title } from "../src/components/Toolbar";
 import { VIEWS, viewOf } from "../src/views/registry";
+import { laneNames } from "../src/views/Timeline";
 import { layout, niceStep, pieceAt } from "../src/timeline/paint";
 import { clamp, pan, zoom } from "../src/timeline/stretch";
 import { report } from "./report";
@@ -71,6 +72,14 @@ const lanes: TimelineData = {
       label: [0, 1, 0], count: [1, 1, 1], cover: [1, 1, 1] },
   ],
 };
+
+test("lanes go by short names that differ", () => {
+  const lane = (process: number, name: string, side: "host" | "device" = "host") => ({ ...lanes.lanes[0]!, process, side, name });
+  const device = "vm/cpu:0 · tf_XLAEigen/973277815374749532";
+  expect(laneNames([lane(0, "python"), lane(0, device, "device"), lane(0, device, "device")]))
+    .toEqual(["python thread", "cpu:0 Eigen", "cpu:0 Eigen 2"]);
+  expect(laneNames([lane(0, "python"), lane(1, "python")])).toEqual(["0: python thread", "1: python thread"]);
+});
 
 test("few lanes are high, many are no higher than they must be", () => {
   const many = { ...lanes, lanes: Array.from({ length: 50 }, () => lanes.lanes[0]!) };

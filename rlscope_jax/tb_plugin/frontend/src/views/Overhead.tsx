@@ -137,7 +137,10 @@ function Removed({ report }: { report: Report }) {
           <tr>
             <th scope="col">operation</th><th scope="col" class="number">recorded {unit.name}</th>
             <th scope="col" class="number">corrected {unit.name}</th><th scope="col" class="number">removed {unit.name}</th>
-            <th scope="col" class="number">of it</th><th scope="col"><span class="hidden">bar</span></th>
+            <th scope="col" class="number">share</th>
+            <th scope="col" class="wide">
+              <i class="swatch kept" /> corrected <i class="swatch removed" /> removed
+            </th>
           </tr>
         </thead>
         <tbody>

@@ -50,7 +50,7 @@ function Summary({ report, corrected }: { report: Report; corrected: boolean }) 
     <p class="summary">
       The heaviest operation is <strong>{shortPath(first.label, 60)}</strong> ({percent(first.wall, wall)})
       {second && <>, then <strong>{shortPath(second.label, 60)}</strong> ({percent(second.wall, wall)})</>}. A device was busy
-      for {share("device_busy")} of the window; for {share("host_only")} only the host worked, and for {share("idle")} nothing did.
+      for {share("device_busy")} of the time; for {share("host_only")} only the host worked, and for {share("idle")} nothing did.
     </p>
   );
 }
@@ -67,7 +67,7 @@ function Headline({ report, corrected }: { report: Report; corrected: boolean })
   return (
     <section class="tiles" aria-label="Headline figures">
       <Tile
-        title="window" id="wall" main={duration(wall.value)} chosen={wall}
+        title={(window.windows ?? 1) > 1 ? `${window.windows} windows` : "window"} id="wall" main={duration(wall.value)} chosen={wall}
         detail={median ? `${plural(window.steps, "step")} of ${duration(median.value)}` : "no steps marked"}
       />
       {share("device_busy")}
@@ -88,10 +88,10 @@ function Headline({ report, corrected }: { report: Report; corrected: boolean })
 }
 
 const TITLES: Partial<Record<keyof Report["totals"], [string, string]>> = {
-  device_busy: ["device busy", "at least one device ran an op"],
-  host_only: ["host-bound", "the host worked while every device waited"],
-  overlap: ["device and host", "both worked at once; part of “device busy”"],
-  idle: ["idle", "neither worked, or the host only waited"],
+  device_busy: ["device busy", "at least one ran an op"],
+  host_only: ["host-bound", "devices waited for the host"],
+  overlap: ["device and host", "part of “device busy”"],
+  idle: ["idle", "nothing worked"],
 };
 
 function Tile(props: { title: string; help?: string; id: string; main: string; chosen?: Chosen; detail?: string }) {
@@ -122,12 +122,12 @@ function Bars({ page, report }: { page: Page; report: Report }) {
   const keys = inOrder(found.flatMap((bar) => bar.cells.map((cell) => cell.key)));
   return (
     <section aria-labelledby="bars-title">
-      <h2 id="bars-title">Where the window went</h2>
+      <h2 id="bars-title">Where the time went</h2>
       <p class="note">
         Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without
         the operations nested in it.
       </p>
-      {!found.length && <p>The window holds nothing.</p>}
+      {!found.length && <p>Nothing was recorded.</p>}
       <Legend keys={keys} dark={page.dark} />
       <table class="bars">
         <thead class="hidden">

@@ -3,7 +3,8 @@ import { inOrder, OperationColors } from "../colors";
 import { Legend } from "../components/StackedBar";
 import { Message } from "../components/Message";
 import { duration, shortPath } from "../format";
-import { tree } from "../model";
+import { hostOf, tree } from "../model";
+import type { Report } from "../report";
 import { Refused, type LaneData, type TimelineData } from "../source";
 import { describe, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
 import { clamp, pan, zoom } from "../timeline/stretch";
@@ -21,9 +22,10 @@ export function Timeline({ page, report, asked }: ViewProps) {
   const [search, setSearch] = useState("");
   const [answer, setAnswer] = useState("");
   const holder = useRef<HTMLDivElement>(null);
-  const several = (report.window.windows ?? 1) > 1;
+  const last = (report.window.windows ?? 1) - 1;
+  const number = Math.min(state.window, last);
   // What is known is of the window shown before while another one is on its way.
-  const shown = data && !(data instanceof Refused) && data.window === state.window ? data : null;
+  const shown = data && !(data instanceof Refused) && data.window === number ? data : null;
   const wall = shown ? shown.wall : report.window.wall_ns;
   const windows = useRef<TimelineData["windows"]>([]);
   if (shown) windows.current = shown.windows;
@@ -52,7 +54,7 @@ export function Timeline({ page, report, asked }: ViewProps) {
     if (!width) return;
     let gone = false;
     const ask = () =>
-      source.timeline(asked, state.window, stretch.begin, shown ? stretch.end : state.end, Math.min(width, MOST_COLUMNS)).then(
+      source.timeline(asked, number, stretch.begin, shown ? stretch.end : state.end, Math.min(width, MOST_COLUMNS)).then(
         (answer) => !gone && setData(answer),
         (error) => !gone && setData(error instanceof Refused ? error : new Refused(String(error), "")),
       );
@@ -61,14 +63,18 @@ export function Timeline({ page, report, asked }: ViewProps) {
       gone = true;
       window.clearTimeout(timer);
     };
-  }, [source, asked, state.window, state.begin, state.end, width]);
+  }, [source, asked, report, number, state.begin, state.end, width]);
 
   const jump = async () => {
     const wanted = search.trim();
     if (!wanted) return;
-    const hit = await source.find(asked, state.window, wanted, (stretch.begin + stretch.end) / 2).catch(() => null);
-    setAnswer(hit ? `Found at ${duration(hit.start)}.` : `Nothing here has “${wanted}” in its name.`);
+    const nothing = `Nothing ${last > 0 ? "in this window" : "here"} has “${wanted}” in its name.`;
+    const hit = await source.find(asked, number, wanted, (stretch.begin + stretch.end) / 2).catch((error) => {
+      setAnswer(error instanceof Refused ? error.message : String(error));
+    });
+    if (hit === null) setAnswer(nothing);
     if (!hit) return;
+    setAnswer(`Found at ${duration(hit.start)}.`);
     const span = Math.min(stretch.end - stretch.begin, Math.max((hit.end - hit.start) * 20, wall / 1e5));
     const middle = (hit.start + hit.end) / 2;
     show({ begin: middle - span / 2, end: middle + span / 2 });
@@ -101,9 +107,9 @@ export function Timeline({ page, report, asked }: ViewProps) {
         </form>
         <span class="faint range">{duration(stretch.begin)} – {duration(stretch.end)} of {duration(wall)}</span>
       </div>
-      {several && (
+      {last > 0 && (
         <Windows
-          windows={windows.current} chosen={state.window} onChoose={(window) => change({ window, begin: null, end: null })}
+          windows={windows.current} chosen={number} onChoose={(window) => change({ window, begin: null, end: null })}
         />
       )}
       <p class="note" role="status">{answer}</p>
@@ -112,7 +118,7 @@ export function Timeline({ page, report, asked }: ViewProps) {
         {data instanceof Refused && <Message title={data.message} kind="bad" hint={data.hint} />}
         {!(data instanceof Refused) && !shown && <p class="note">Opening the timeline…</p>}
         {shown && width > 0 && (
-          <Lanes key={state.window} data={shown} colors={colors} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
+          <Lanes key={number} report={report} data={shown} colors={colors} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
         )}
       </div>
     </section>
@@ -154,6 +160,7 @@ function clock(unixNs: number): string {
 }
 
 interface LanesProps {
+  report: Report;
   data: TimelineData;
   colors: OperationColors;
   width: number;
@@ -163,7 +170,7 @@ interface LanesProps {
   onShow: (stretch: Stretch) => void;
 }
 
-function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProps) {
+function Lanes({ report, data, colors, width, stretch, dark, search, onShow }: LanesProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [cursor, setCursor] = useState<{ lane: number; place: number; x: number; y: number } | null>(null);
   const grip = useRef<{ x: number; stretch: Stretch } | null>(null);
@@ -243,7 +250,7 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
         />
         {lanes.map((number, row) => (
           <span
-            key={number} class="lane" title={data.lanes[number]!.name}
+            key={number} class="lane" title={fullName(report, data.lanes[number]!)}
             style={{ top: `${tops[row]!}px`, lineHeight: `${heights[row]!}px` }}
           >
             {names[row]}
@@ -254,7 +261,7 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
             {describe(data, data.lanes[cursor.lane]!, cursor.place).map((line, number) => (
               <div key={number} class={number ? "" : "strong"}>{line}</div>
             ))}
-            <div class="faint">{data.lanes[cursor.lane]!.name}</div>
+            <div class="faint">{fullName(report, data.lanes[cursor.lane]!)}</div>
           </div>
         )}
       </div>
@@ -276,13 +283,20 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
   );
 }
 
-/** Lanes by names a person can tell apart: XLA's own carry long numbers. */
-function laneNames(lanes: LaneData[]): string[] {
+/** A lane with the host that it is of, where there are several. */
+function fullName(report: Report, lane: LaneData): string {
+  return report.processes.length > 1 ? `${hostOf(report, lane.process)} · ${lane.name}` : lane.name;
+}
+
+/** Lanes by names a person can tell apart: XLA's own carry long numbers. Of several processes, by their numbers too. */
+export function laneNames(lanes: LaneData[]): string[] {
   const seen = new Map<string, number>();
+  const several = new Set(lanes.map((lane) => lane.process)).size > 1;
   return lanes.map((lane) => {
     const [device, line] = lane.side === "device" ? lane.name.split(" · ") : ["", lane.name];
     const plain = (line ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, "");
-    const name = device ? `${device.split("/").at(-1)} ${plain}` : `${plain} thread`;
+    const own = device ? `${device.split("/").at(-1)} ${plain}` : `${plain} thread`;
+    const name = several ? `${lane.process}: ${own}` : own;
     const number = (seen.get(name) ?? 0) + 1;
     seen.set(name, number);
     return number > 1 ? `${name} ${number}` : name;
