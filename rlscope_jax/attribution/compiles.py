@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from rlscope_jax.xla_events.trace import Trace
 
 @dataclass
 class Compiles:
-    """Compilations of one program: how many, and their time with tracing and lowering, ps."""
+    """Compilations of one program: how many, their time with tracing and lowering, and when each was, ps."""
 
     count: int = 0
     time: int = 0
+    when: list[tuple[int, int]] = field(default_factory=list)
+    """(when it began, how long it took)."""
 
 
 def compiles_of_programs(trace: Trace, activities: list[HostActivity]) -> dict[int, Compiles]:
@@ -48,10 +50,11 @@ def compiles_of_programs(trace: Trace, activities: list[HostActivity]) -> dict[i
             programs[function].append(program)
     found: dict[int, Compiles] = defaultdict(Compiles)
     for function, compiled in of_function.items():
-        for number, (_, time) in enumerate(sorted(compiled)):
+        for number, (begun, time) in enumerate(sorted(compiled)):
             candidates = programs.get(function)
             if candidates:
                 program = candidates[min(number, len(candidates) - 1)]
                 found[program].count += 1
                 found[program].time += time
+                found[program].when.append((begun, time))
     return dict(found)

@@ -10,9 +10,11 @@ from importlib import resources
 from typing import Any
 
 from rlscope_jax.breakdown.report import Report
+from rlscope_jax.reporters.units import as_text
 from rlscope_jax.tb_plugin import ops, timeline
 
 _COLUMNS = 4000  # the timeline's detail: enough for the widest screen, and to zoom in a little
+_LEAST_COLUMNS = 1000  # of each where there are many windows
 _MOST_OPS = 30  # of one operation
 
 _PAGE = """<!doctype html>
@@ -42,12 +44,12 @@ def to_page(report: Report) -> str:
     embedded = {
         "report": data,
         "ops": {name: _shortened(listed) for name, listed in ops.ops_of(report).items()},
-        "timeline": _whole(timeline.timeline_of(report)),
+        "timelines": _wholes(timeline.timelines_of(report)),
     }
     script = _script()
     return _PAGE.format(
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        title=html.escape(f"{data['session']['name']} · RL-Scope"),
+        title=html.escape(as_text(f"{data['session']['name']} · RL-Scope")),
         data=_as_text(embedded),
         script=script,
     )
@@ -64,8 +66,9 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
-def _whole(lanes: timeline.Timeline) -> dict[str, Any]:
-    return timeline.cut(lanes, 0, lanes.wall, _COLUMNS)
+def _wholes(windows: list[timeline.Timeline]) -> list[dict[str, Any]]:
+    columns = max(_COLUMNS // len(windows), _LEAST_COLUMNS)
+    return [timeline.cut(one, 0, one.wall, columns) for one in windows]
 
 
 def _shortened(listed: dict[str, Any]) -> dict[str, Any]:

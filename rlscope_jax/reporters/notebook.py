@@ -11,7 +11,7 @@ from rich.console import Console
 from rlscope_jax.breakdown.report import Report
 from rlscope_jax.reporters.overhead import wall_of_row
 from rlscope_jax.reporters.terminal import WIDTH, render
-from rlscope_jax.reporters.units import duration
+from rlscope_jax.reporters.units import as_text, duration
 
 _FRAME = '<pre style="overflow-x:auto;white-space:pre;line-height:1.25">{code}</pre>'
 _MOST_BARS = 8
@@ -36,7 +36,8 @@ def to_html(report: Report) -> str:
     console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True)
     render(report, console)
     # The table first: it begins with whether the capture can be believed.
-    return console.export_html(inline_styles=True, code_format=_FRAME) + _bars(report.to_dict())
+    table = console.export_html(inline_styles=True, code_format=_FRAME)
+    return as_text(table + _bars(report.to_dict()))
 
 
 def _bars(data: dict[str, Any]) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def unit_of(nanoseconds: int) -> tuple[float, str]:
     """(nanoseconds in it, name) of the unit to show a time and its parts in."""
@@ -29,3 +33,8 @@ def count(number: int) -> str:
     if number >= 100_000:
         return f"{number / 1000:,.0f}k" if number < 10_000_000 else f"{number / 1e6:,.1f}M"
     return f"{number:,}" if number else "·"
+
+
+def as_text(text: str) -> str:
+    """A text that can be sent: names of files need not be UTF-8; what is not is held as lone surrogates."""
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from rlscope_jax.errors import RlscopeError
+from rlscope_jax.reporters.units import as_text
 from rlscope_jax.xla_events.sessions import Session, sessions
 
 _SUFFIX = ".xplane.pb"
 _MOST_DIRECTORIES = 50_000
 _DEEPEST = 16
+_MOST_TOLD = 20  # unreadable directories
 _PATIENCE = 0.15  # seconds that the first question waits for an answer
 _RESTS = 10.0  # seconds between two looks, at least
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
@@ -39,7 +41,7 @@ class Recording:
         return {
             "run": self.run,
             "name": self.name,
-            "windows": len(self.parts),
+            "sessions": [as_text(part.name) for part in self.parts],
             "files": sum(len(part.files) for part in self.parts),
             "bytes": self.bytes,
             "changed": self.changed,
@@ -85,26 +87,33 @@ class Discovery:
         self._lock = threading.Lock()
         self._found = Found()
         self._first_done = threading.Event()
-        self._looking = False
+        self._rested = threading.Event()
+        self._rested.set()
+        self._again = False
         self._next_look = 0.0
 
     @property
     def looking(self) -> bool:
-        """Whether no look is finished yet."""
-        return not self._first_done.is_set()
+        """Whether a look is under way: what is known may be old, or nothing yet."""
+        return not self._rested.is_set()
 
     def found(self) -> Found:
         """What the last look found; starts another one where that is old."""
         with self._lock:
-            if not self._looking and time.monotonic() >= self._next_look:
-                self._looking = True
+            if not self.looking and time.monotonic() >= self._next_look:
+                self._rested.clear()
                 threading.Thread(target=self._look, name="rlscope-discovery", daemon=True).start()
         self._first_done.wait(_PATIENCE)
         return self._found
 
-    def refresh(self) -> None:
-        """Let the next question look again, however recent the last look."""
-        self._next_look = 0.0
+    def refresh(self) -> Found:
+        """Look again, however recent the last look; `looking` tells whether that takes longer."""
+        with self._lock:
+            self._again = self.looking  # that look may be past what is new
+            self._next_look = 0.0
+        self.found()
+        self._rested.wait(_PATIENCE)
+        return self._found
 
     def _look(self) -> None:
         began = time.monotonic()
@@ -112,9 +121,14 @@ class Discovery:
             self._found = look(self._roots)
         finally:
             took = time.monotonic() - began
-            self._next_look = time.monotonic() + max(_RESTS, 20 * took)
-            self._looking = False
-            self._first_done.set()
+            with self._lock:
+                self._next_look = time.monotonic() + max(_RESTS, 20 * took)
+                again, self._again = self._again, False
+                self._first_done.set()
+                if not again:
+                    self._rested.set()
+        if again:
+            self._look()
 
 
 def look(roots: Iterable[tuple[str, str]]) -> Found:
@@ -132,7 +146,7 @@ def look(roots: Iterable[tuple[str, str]]) -> Found:
             for directory, names in _walk(path, found, _MOST_DIRECTORIES - walked):
                 walked += 1
                 _add(found, label, Path(path), Path(directory), names)
-        found.looked_in.append({"path": path, "directories": walked - before, "problem": problem})
+        found.looked_in.append({"path": as_text(path), "directories": walked - before, "problem": problem})
     _join_windows(found)
     return found
 
@@ -159,17 +173,27 @@ def _walk(top: str, found: Found, left: int) -> Iterator[tuple[str, list[str]]]:
             seen.add((status.st_dev, status.st_ino))
             with os.scandir(directory) as entries:
                 for entry in entries:
-                    if entry.is_dir():
-                        if not entry.name.startswith(".") and depth < _DEEPEST:
-                            inner.append((entry.path, depth + 1))
-                    else:
+                    if not _is_directory(entry):
                         names.append(entry.name)
+                    elif not entry.name.startswith(".") and depth < _DEEPEST:
+                        inner.append((entry.path, depth + 1))
         except OSError as error:
-            if len(found.unreadable) < 20:
-                found.unreadable.append({"path": directory, "reason": error.strerror or str(error)})
+            _tell_unreadable(found, directory, error.strerror or str(error))
             continue
         waiting += sorted(inner)
         yield directory, names
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, say: its neighbours are none the worse
+        return False
+
+
+def _tell_unreadable(found: Found, path: str | Path, reason: str) -> None:
+    if len(found.unreadable) < _MOST_TOLD:
+        found.unreadable.append({"path": as_text(str(path)), "reason": as_text(reason)})
 
 
 def _add(found: Found, label: str, root: Path, directory: Path, names: list[str]) -> None:
@@ -178,24 +202,25 @@ def _add(found: Found, label: str, root: Path, directory: Path, names: list[str]
             part = next(one for one in sessions(directory) if one.files[0].parent == directory)
             status = [path.stat() for path in part.files]
         except (RlscopeError, OSError, StopIteration) as error:
-            found.unreadable.append({"path": str(directory), "reason": str(error)})
+            _tell_unreadable(found, directory, str(error))
             return
-        run = _run_name(label, root, part.logdir)
-        recording = Recording(
-            run, part.name, (part,), max(one.st_mtime for one in status), sum(one.st_size for one in status)
+        run, name = _run_name(label, root, part.logdir), as_text(part.name)
+        if (run, name) in found.recordings:  # of another of several log directories without names
+            run = as_text(str(part.logdir))
+        found.recordings[run, name] = Recording(
+            run, name, (part,), max(one.st_mtime for one in status), sum(one.st_size for one in status)
         )
-        found.recordings[run, part.name] = recording
     elif directory.name == "rlscope" and directory.parent.name == "plugins":
         profiles = directory.parent / "profile"
         found.lost += [
-            str(directory / name)
+            as_text(str(directory / name))
             for name in sorted(names)
             if name.endswith(".json") and not (profiles / name.removesuffix(".json")).is_dir()
         ]
 
 
 def _run_name(label: str, root: Path, logdir: Path) -> str:
-    inside = str(logdir.relative_to(root)) if logdir.is_relative_to(root) else logdir.name
+    inside = as_text(str(logdir.relative_to(root)) if logdir.is_relative_to(root) else logdir.name)
     if not label:
         return inside
     return label if inside == "." else f"{label}/{inside}"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import json
 import mimetypes
+import shlex
 import threading
+import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +57,7 @@ def _answers(route: Route) -> Any:
 
 
 def _error(request: wrappers.Request, code: int, message: str, hint: str) -> wrappers.Response:
-    content = {"error": {"message": message, "hint": hint}}
-    return http_util.Respond(request, content, "application/json", code=code)
+    return _json(request, {"error": {"message": message, "hint": hint}}, code)
 
 
 class RlscopePlugin(base_plugin.TBPlugin):
@@ -66,7 +69,7 @@ class RlscopePlugin(base_plugin.TBPlugin):
         spec = getattr(context.flags, "logdir_spec", None) if context.flags else None
         self._discovery = Discovery(roots_of(context.logdir, spec))
         self._results = results.Results()
-        self._timelines: OrderedDict[Path, timeline.Timeline] = OrderedDict()
+        self._timelines: OrderedDict[tuple[Path, int], timeline.Timeline] = OrderedDict()
         self._lock = threading.Lock()
 
     def is_active(self) -> bool:
@@ -103,9 +106,7 @@ class RlscopePlugin(base_plugin.TBPlugin):
     @_answers
     def serve_recordings(self, request: wrappers.Request) -> wrappers.Response:
         """What there is to show, and where it was looked for."""
-        if "refresh" in request.args:
-            self._discovery.refresh()
-        found = self._discovery.found()
+        found = self._discovery.refresh() if "refresh" in request.args else self._discovery.found()
         listed = sorted(found.recordings.values(), key=lambda one: (-one.changed, one.run, one.name))
         return _json(
             request,
@@ -125,9 +126,10 @@ class RlscopePlugin(base_plugin.TBPlugin):
         state = self._state(request)
         if state.state != "ready":
             return _progress(request, state)
-        return http_util.Respond(
-            request, results.report_bytes(state.folder), "application/json", content_encoding="gzip"
-        )
+        with suppress(_Refusal), self._whole(state.folder):
+            content = results.report_bytes(state.folder)
+            return http_util.Respond(request, content, "application/json", content_encoding="gzip")
+        return _progress(request, self._state(request))
 
     @_answers
     def serve_ops(self, request: wrappers.Request) -> wrappers.Response:
@@ -135,13 +137,14 @@ class RlscopePlugin(base_plugin.TBPlugin):
         folder = self._folder(request)
         process = _number(request, "process", 0)
         direction = request.args.get("direction") or None
-        found = results.ops_of(folder, key(process, request.args.get("path", ""), direction))
+        with self._whole(folder):
+            found = results.ops_of(folder, key(process, request.args.get("path", ""), direction))
         return _json(request, found or {"ops": [], "more": 0, "more_self": 0})
 
     @_answers
     def serve_timeline(self, request: wrappers.Request) -> wrappers.Response:
-        """The timeline between two instants (ns), as many columns wide as the screen."""
-        opened = self._timeline(self._folder(request))
+        """A window's timeline between two instants (ns), as many columns wide as the screen."""
+        opened = self._timeline(request)
         begin, end = _number(request, "begin", 0), _number(request, "end", opened.wall // 1000 + 1)
         columns = min(max(_number(request, "columns", 1000), 1), _MOST_COLUMNS)
         return _json(request, timeline.cut(opened, begin * 1000, end * 1000, columns))
@@ -149,9 +152,18 @@ class RlscopePlugin(base_plugin.TBPlugin):
     @_answers
     def serve_find(self, request: wrappers.Request) -> wrappers.Response:
         """The next piece of an operation or op whose name holds a text."""
-        opened = self._timeline(self._folder(request))
+        opened = self._timeline(request)
         after = _number(request, "after", -1)
         return _json(request, {"found": timeline.find(opened, request.args.get("text", ""), after * 1000)})
+
+    @contextmanager
+    def _whole(self, folder: Path) -> Iterator[None]:
+        """What is damaged on disk is read anew, not shown."""
+        try:
+            yield
+        except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+            self._results.forget(folder)
+            raise _Refusal(409, "what was kept of this recording was damaged", "It is read anew.") from error
 
     def _recording(self, request: wrappers.Request) -> Recording:
         asked = request.args.get("run", ""), request.args.get("name", "")
@@ -162,7 +174,10 @@ class RlscopePlugin(base_plugin.TBPlugin):
                 f"there is no recording {asked[1]!r} of run {asked[0]!r}",
                 "It may have been removed; choose another.",
             )
-        return found.recordings[asked]
+        recording = found.recordings[asked]
+        if not any(path.exists() for part in recording.parts for path in part.files):
+            raise _Refusal(200, "its files are gone", "They may have been removed; choose another recording.")
+        return recording
 
     def _state(self, request: wrappers.Request) -> results.State:
         recording = self._recording(request)
@@ -172,38 +187,41 @@ class RlscopePlugin(base_plugin.TBPlugin):
         state = self._results.of(recording, group, again="again" in request.args)
         if state.state == "failed":
             # 200: the answer is sound, and a browser would log any other as an error of the page.
-            raise _Refusal(
-                200,
-                state.error,
-                f"On the command line, rlscope-jax doctor {recording.parts[0].files[0].parent} says more.",
-            )
+            where = shlex.quote(str(recording.parts[0].files[0].parent))
+            raise _Refusal(200, state.error, f"On the command line, rlscope-jax doctor {where} says more.")
         return state
 
     def _folder(self, request: wrappers.Request) -> Path:
         state = self._state(request)
         if state.state != "ready":
-            raise _Refusal(409, "this recording is still being read")
+            raise _Refusal(409, "this recording is still being read", "Reload to see it as it is now.")
         return state.folder
 
-    def _timeline(self, folder: Path) -> timeline.Timeline:
+    def _timeline(self, request: wrappers.Request) -> timeline.Timeline:
+        folder, window = self._folder(request), _number(request, "window", 0)
         with self._lock:
-            if folder not in self._timelines:
-                self._timelines[folder] = timeline.load(folder)
+            if (folder, window) not in self._timelines:
+                if not results.has_window(folder, window):
+                    raise _Refusal(404, f"this recording has no window {window}")
+                with self._whole(folder):
+                    self._timelines[folder, window] = timeline.load(folder, window)
                 while len(self._timelines) > _OPENED:
                     self._timelines.popitem(last=False)
-            self._timelines.move_to_end(folder)
-            return self._timelines[folder]
+            self._timelines.move_to_end((folder, window))
+            return self._timelines[folder, window]
 
 
 def _progress(request: wrappers.Request, state: results.State) -> wrappers.Response:
     content: dict[str, Any] = {
         "state": state.state, "progress": state.progress, "stage": state.stage, "ahead": state.ahead,
     }  # fmt: skip
-    return http_util.Respond(request, content, "application/json", code=202)
+    return _json(request, content, 202)
 
 
-def _json(request: wrappers.Request, content: dict[str, Any]) -> wrappers.Response:
-    return http_util.Respond(request, content, "application/json")
+def _json(request: wrappers.Request, content: dict[str, Any], code: int = 200) -> wrappers.Response:
+    # Not left to Respond: it copies all of a long list first, and fails on a name that is no UTF-8.
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"))
+    return http_util.Respond(request, text, "application/json", code=code)
 
 
 def _number(request: wrappers.Request, name: str, default: int) -> int:
@@ -217,7 +235,10 @@ def _number(request: wrappers.Request, name: str, default: int) -> int:
 
 
 def _file(request: wrappers.Request, name: str) -> wrappers.Response:
-    path = (STATIC / name).resolve()
+    try:
+        path = (STATIC / name).resolve()
+    except ValueError:  # a zero byte, say
+        path = STATIC
     if not path.is_relative_to(STATIC.resolve()) or not path.is_file():
         raise _Refusal(404, f"there is no file {name!r}")
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rlscope_jax.breakdown.report import Report
 
 REPORT, OPS = "report.json.gz", "ops.json.gz"
-CONTENT_VERSION = 2
-"""What is written here; a folder of another version is read anew."""
 
 
 def main(arguments: list[str]) -> int:
@@ -80,9 +78,11 @@ def write(report: Report, folder: Path) -> None:
     try:
         _write_json(partial / REPORT, report.to_dict())
         _write_json(partial / OPS, ops.ops_of(report))
-        timeline.save(timeline.timeline_of(report), partial)
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(partial, folder)
+        for shown in timeline.timelines_of(report):
+            timeline.save(shown, partial)
+        if not (folder / REPORT).is_file():  # else another TensorBoard was faster
+            shutil.rmtree(folder, ignore_errors=True)
+            os.replace(partial, folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import functools
 import gzip
 import hashlib
 import json
@@ -12,16 +13,20 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import rlscope_jax
 from rlscope_jax import __version__
+from rlscope_jax.overhead.store import store_path
 from rlscope_jax.tb_plugin.discovery import Recording
-from rlscope_jax.tb_plugin.read_profile import CONTENT_VERSION, OPS, REPORT
+from rlscope_jax.tb_plugin.read_profile import OPS, REPORT
 
 _AT_ONCE = 2  # readers: one slow profile leaves room for another
+_LEFT_BEHIND = 3600  # seconds after which nobody is writing any more
 _LINES = 4  # of what a reader complained of, kept for a message
 
 
@@ -49,6 +54,8 @@ class Results:
         self._running: dict[Path, subprocess.Popen[str]] = {}
         self._followers: list[threading.Thread] = []
         self._spare: Path | None = None
+        self._damaged: set[Path] = set()
+        self._unwritable: set[Path] = set()
         atexit.register(self.close)
 
     def of(self, recording: Recording, group: str, again: bool = False) -> State:
@@ -60,8 +67,11 @@ class Results:
             again: whether to try once more what failed.
         """
         name, key = _cache_name(recording, group)
-        folder = self._cache(recording) / f"{name}-{key}"
         with self._lock:
+            logdir = recording.parts[0].logdir
+            folder = _beside(logdir) / f"{name}-{key}"
+            if folder in self._damaged or not (folder / REPORT).is_file():
+                folder = self._writable(logdir) / f"{name}-{key}"
             known = self._states.get(folder)
             if known is not None and known.state in ("reading", "waiting"):
                 known.ahead = _place(self._queue, folder)
@@ -91,15 +101,28 @@ class Results:
                 shutil.rmtree(self._spare, ignore_errors=True)
                 self._spare = None
 
-    def _cache(self, recording: Recording) -> Path:
-        beside = recording.parts[0].logdir / "plugins" / "rlscope" / "cache"
-        try:
-            beside.mkdir(parents=True, exist_ok=True)
-            if os.access(beside, os.W_OK):
+    def forget(self, folder: Path) -> None:
+        """Read anew what turned out to be damaged on disk."""
+        with self._lock:
+            known = self._states.get(folder)
+            if known is not None and known.state in ("reading", "waiting"):
+                return  # somebody else has found that out
+            shutil.rmtree(folder, ignore_errors=True)
+            if folder.exists():
+                self._damaged.add(folder)
+
+    def _writable(self, logdir: Path) -> Path:
+        """Where results of a run are written: beside it; where that cannot be, a place that goes with us."""
+        beside = _beside(logdir)
+        if logdir not in self._unwritable:
+            try:
+                beside.mkdir(parents=True, exist_ok=True)
+                # Tried, not asked: os.access says yes to root, and of what a server will refuse.
+                tempfile.TemporaryFile(dir=beside).close()
                 return beside
-        except OSError:
-            pass
-        if self._spare is None:  # the run cannot be written to: kept as long as TensorBoard runs
+            except OSError:
+                self._unwritable.add(logdir)
+        if self._spare is None:
             self._spare = Path(tempfile.mkdtemp(prefix="rlscope_jax_"))
         return self._spare
 
@@ -141,9 +164,10 @@ class Results:
                 told = json.loads(line)
             except ValueError:
                 continue  # something else printed
-            error = told.get("error", error)
-            state.progress = told.get("progress", state.progress)
-            state.stage = told.get("stage", state.stage)
+            if isinstance(told, dict):
+                error = told.get("error", error)
+                state.progress = told.get("progress", state.progress)
+                state.stage = told.get("stage", state.stage)
         code = process.wait()
         listener.join()
         process.stdout.close()
@@ -161,33 +185,56 @@ def report_bytes(folder: Path) -> bytes:
     """The report as gzipped JSON.
 
     Raises:
-        OSError: it is gone.
+        OSError, ValueError, EOFError, zlib.error: it is gone, or damaged.
     """
-    return (folder / REPORT).read_bytes()
+    content = (folder / REPORT).read_bytes()
+    if not gzip.decompress(content):  # it has a checksum, and a browser would say nothing but that it failed
+        raise ValueError("an empty report")
+    return content
+
+
+def has_window(folder: Path, window: int) -> bool:
+    """Whether a recording has so many windows."""
+    return (folder / f"timeline{window}.json").is_file()
 
 
 def ops_of(folder: Path, key: str) -> dict | None:
     """The ops of one operation; None where it has none.
 
     Raises:
-        OSError, ValueError: they are gone, or damaged.
+        OSError, ValueError, EOFError, zlib.error: they are gone, or damaged.
     """
     return json.loads(gzip.decompress((folder / OPS).read_bytes())).get(key)
 
 
+def _beside(logdir: Path) -> Path:
+    return logdir / "plugins" / "rlscope" / "cache"
+
+
 def _cache_name(recording: Recording, group: str) -> tuple[str, str]:
-    """(what was read, in which state it was): hashes."""
+    """(what was read, in which state it and all that goes into its report was): hashes."""
     name = hashlib.sha256(json.dumps([recording.name, group]).encode()).hexdigest()[:12]
-    state: list[object] = [__version__, CONTENT_VERSION]
+    state: list[object] = [__version__, _source_digest()]
+    calibrations = store_path("", None, None).parent
+    inputs = sorted(calibrations.glob("*.json")) if calibrations.is_dir() else []
     for part in recording.parts:
-        sidecar = part.logdir / "plugins" / "rlscope" / f"{part.name}.json"
-        for path in (*part.files, sidecar):
-            try:
-                status = path.stat()
-                state.append([str(path), status.st_size, status.st_mtime_ns])
-            except OSError:
-                state.append([str(path), None])
+        inputs += [*part.files, part.logdir / "plugins" / "rlscope" / f"{part.name}.json"]
+    for path in inputs:
+        try:
+            status = path.stat()
+            state.append([str(path), status.st_size, status.st_mtime_ns])
+        except OSError:
+            state.append([str(path), None])
     return name, hashlib.sha256(json.dumps(state).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def _source_digest() -> str:
+    """What this package's code is: another version may read the same profile otherwise."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(rlscope_jax.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _place(queue: deque[tuple[Path, list[str]]], folder: Path) -> int:
@@ -197,8 +244,16 @@ def _place(queue: deque[tuple[Path, list[str]]], folder: Path) -> int:
 def _remove_older(folder: Path) -> None:
     """What was read of the same recording in another state is of no more use."""
     for other in folder.parent.glob(f"{folder.name.partition('-')[0]}-*"):
-        if other != folder and not other.name.endswith(".partial"):
+        if other != folder and not (other.name.endswith(".partial") and _is_being_written(other)):
             shutil.rmtree(other, ignore_errors=True)
+
+
+def _is_being_written(partial: Path) -> bool:
+    """Else it was left by a reader that was ended."""
+    try:
+        return time.time() - partial.stat().st_mtime < _LEFT_BEHIND
+    except OSError:
+        return False
 
 
 def _keep_last(stream: IO[str], kept: deque[str]) -> None:

@@ -39,10 +39,14 @@ class Lane:
 
 @dataclass
 class Timeline:
-    """All lanes of a report's first window."""
+    """All lanes of one of a report's windows."""
 
     wall: int
     """ps."""
+    window: int = 0
+    """Which of them, in order."""
+    windows: list[tuple[int | None, int]] = field(default_factory=list)
+    """(when it began, unix ns, where known; how long it was, ps) of every window of the report."""
     operations: list[tuple[str, str | None]] = field(default_factory=list)
     """(path, direction)."""
     categories: list[str] = field(default_factory=list)
@@ -51,16 +55,31 @@ class Timeline:
     """(operation, name of the op; "" for host time)."""
     steps: list[tuple[int, int, int]] = field(default_factory=list)
     """(number, start, end)."""
+    compiles: list[tuple[int, int, int]] = field(default_factory=list)
+    """(program, start, end)."""
     lanes: list[Lane] = field(default_factory=list)
 
 
-def timeline_of(report: Report) -> Timeline:
-    """The lanes of every process of a report (of its first window, where it adds up several)."""
+def timelines_of(report: Report) -> list[Timeline]:
+    """The lanes of every process of a report, for each of its windows."""
+    parts = report.windows or [report]
+    windows = [(_began(part), max(map(_wall, part.processes))) for part in parts]
+    return [_timeline_of(part.processes, number, windows) for number, part in enumerate(parts)]
+
+
+def _began(part: Report) -> int | None:
+    limits = part.session.window_unix_ns
+    return limits[0] if limits else None
+
+
+def _wall(process: Process) -> int:
+    return process.trace.window[1] - process.trace.window[0]
+
+
+def _timeline_of(processes: list[Process], number: int, windows: list[tuple[int | None, int]]) -> Timeline:
     from rlscope_jax.attribution.host_names import CATEGORIES
 
-    processes = (report.windows or [report])[0].processes
-    wall = max(process.trace.window[1] - process.trace.window[0] for process in processes)
-    timeline = Timeline(wall, categories=list(CATEGORIES))
+    timeline = Timeline(windows[number][1], number, windows, categories=list(CATEGORIES))
     numbers = _Numbers(timeline)
     for index, process in enumerate(processes):
         _add_process(timeline, numbers, index, process)
@@ -96,6 +115,11 @@ def _add_process(timeline: Timeline, numbers: _Numbers, index: int, process: Pro
     attribution, trace = process.attribution, process.trace
     begin = trace.window[0]
     timeline.steps += [(step.number, step.start - begin, step.end - begin) for step in process.steps]
+    timeline.compiles += [
+        (program, start - begin, start - begin + time)
+        for program, compiles in attribution.compiles.items()
+        for start, time in compiles.when
+    ]
     paths = [numbers.operation(text or UNATTRIBUTED, None) for text in attribution.paths.text]
     operations = [numbers.operation(owner.main.path, owner.main.direction) for owner in attribution.owners]
     device_labels = [
@@ -120,43 +144,49 @@ def _add_process(timeline: Timeline, numbers: _Numbers, index: int, process: Pro
 
 
 def save(timeline: Timeline, folder: Path) -> None:
-    """Write a timeline: a file per column, so that a view reads only what it shows.
+    """Write a timeline: a file per window and column, so that a view reads only what it shows.
 
     Raises:
         OSError: the folder cannot be written.
     """
     for column, kind in _COLUMNS.items():
         parts = [np.zeros(0, kind), *(getattr(lane, column) for lane in timeline.lanes)]
-        np.save(folder / f"timeline_{column}.npy", np.concatenate(parts).astype(kind))
+        np.save(folder / f"timeline{timeline.window}_{column}.npy", np.concatenate(parts).astype(kind))
     described = {
         "wall": timeline.wall,
+        "window": timeline.window,
+        "windows": timeline.windows,
         "operations": timeline.operations,
         "categories": timeline.categories,
         "labels": timeline.labels,
         "steps": timeline.steps,
+        "compiles": timeline.compiles,
         "lanes": [_described(lane) for lane in timeline.lanes],
     }
-    (folder / "timeline.json").write_text(json.dumps(described))
+    (folder / f"timeline{timeline.window}.json").write_text(json.dumps(described))
 
 
 def _described(lane: Lane) -> dict[str, Any]:
     return {"process": lane.process, "side": lane.side, "name": lane.name, "pieces": len(lane.start)}
 
 
-def load(folder: Path) -> Timeline:
-    """Read what `save` wrote; the columns stay on disk until they are looked at.
+def load(folder: Path, window: int = 0) -> Timeline:
+    """Read of one window what `save` wrote; the columns stay on disk until they are looked at.
 
     Raises:
         OSError, ValueError: it is not there, or damaged.
     """
-    described = json.loads((folder / "timeline.json").read_text())
-    columns = {name: np.load(folder / f"timeline_{name}.npy", mmap_mode="r") for name in _COLUMNS}
+    described = json.loads((folder / f"timeline{window}.json").read_text())
+    columns = {name: np.load(folder / f"timeline{window}_{name}.npy", mmap_mode="r") for name in _COLUMNS}
     timeline = Timeline(
         described["wall"],
+        described["window"],
+        [(began, wall) for began, wall in described["windows"]],
         [(path, direction) for path, direction in described["operations"]],
         described["categories"],
         [(operation, name) for operation, name in described["labels"]],
         [(number, start, end) for number, start, end in described["steps"]],
+        [(program, start, end) for program, start, end in described["compiles"]],
     )
     first = 0
     for lane in described["lanes"]:
@@ -196,10 +226,15 @@ def cut(timeline: Timeline, begin: int, end: int, columns: int) -> dict[str, Any
         "begin": begin / 1000,
         "end": end / 1000,
         "wall": timeline.wall / 1000,
+        "window": timeline.window,
+        "windows": [(began, wall / 1000) for began, wall in timeline.windows],
         "operations": timeline.operations,
         "categories": timeline.categories,
         "labels": {str(label): timeline.labels[label] for label in used},
         "steps": _steps(timeline, begin, end),
+        "compiles": [
+            (program, start / 1000, (stop - start) / 1000) for program, start, stop in timeline.compiles
+        ],
         "lanes": [
             {**_described(lane), **asdict(view)}
             for lane, view in zip(timeline.lanes, views, strict=True)

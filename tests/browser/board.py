@@ -56,12 +56,19 @@ def write_hostile(logdir: Path) -> Path:
     return trace.write(logdir, "s")
 
 
-def start_board(logdir: Path, log: Path, *options: str, path: str = "/", **environment: str) -> Board:
-    """Start TensorBoard on a free port and wait until it answers."""
+def start_board(
+    logdir: Path,
+    log: Path,
+    *options: str,
+    path: str = "/",
+    prefix: tuple[str, ...] = (),
+    **environment: str,
+) -> Board:
+    """Start TensorBoard (through the command `prefix`) on a free port and wait until it answers."""
     pytest.importorskip("tensorboard", reason="TensorBoard is not installed")
     if not [one for one in entry_points(group="tensorboard_plugins") if one.name == "rlscope"]:
         pytest.skip("this package is not installed, so TensorBoard does not know its plugin")
-    command = [sys.executable, "-m", "tensorboard.main", "--port", "0", *options]
+    command = [*prefix, sys.executable, "-m", "tensorboard.main", "--port", "0", *options]
     if not any(option.startswith("--logdir_spec") for option in options):
         command += ["--logdir", str(logdir)]
     with log.open("wb") as output:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from browser.board import Board, start_board, stop_board, write_hostile
+from browser.board import HOSTILE, Board, start_board, stop_board, write_hostile
 
 PPO = "jax0.10.2_ppo_loop"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -78,7 +78,11 @@ def logdir(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     real = folder / "ppo/plugins/profile/s"
     real.mkdir(parents=True)
     shutil.copy(shared / f"traces/cpu_ours/{PPO}.xplane.pb", real / "vm.xplane.pb")
-    write_hostile(folder / "hostile")
+    profile = write_hostile(folder / "hostile")
+    profile = profile.rename(profile.with_name(f"{HOSTILE[0]}.xplane.pb"))  # the host's name
+    again = folder / HOSTILE[0] / "plugins/profile/s/vm.xplane.pb"
+    again.parent.mkdir(parents=True)
+    shutil.copy(profile, again)
     bad = folder / "bad/plugins/profile/s/vm.xplane.pb"
     bad.parent.mkdir(parents=True)
     bad.write_bytes(b"\xff" * 64)

@@ -5,6 +5,7 @@ import pytest
 from browser.board import HOSTILE, write_hostile
 from rlscope_jax import load
 from rlscope_jax.reporters.html import to_page
+from xspace_builder import US, CpuTrace, Op, module_of
 
 VIEWS = ("Operations", "Timeline", "Programs", "Overhead", "Overview")
 
@@ -113,7 +114,60 @@ def test_overhead_says_what_was_removed_where(corrected):
     page, data = corrected
     page.get_by_role("button", name="Overhead", exact=True).click()
     words = page.locator(".overhead").inner_text()
-    for expected in ("2.00 ×", "1.00 ms", "900 µs to 1.10 ms", "tail ratio", "1.600 to 2.200", "op floor"):
+    for expected in (
+        "2.00 ×",
+        "1.00 ms",
+        "0.90 to 1.10 ms",
+        "tail ratio",
+        "1.60 to 2.20",
+        "op floor",
+        "120 ns",
+    ):
         assert expected in words
     rows = page.locator(".overhead tbody tr th").all_inner_texts()
     assert {row["path"] for row in data["operations"] if row["wall"]["device_only"]["raw"]} <= set(rows)
+
+
+def many_operations(folder):
+    """A recording of 3,000 operations, each of two, and names as long as names get."""
+    trace = CpuTrace()
+    tree = [Op(f"dot.{number}", US) for number in range(3000)]
+    names = {op.name: f"jit(f)/rls=op{n % 1500}/rls=in{n}/dot" for n, op in enumerate(tree)}
+    tree += [Op("endless" * 1000, 3000 * US)]
+    names["endless" * 1000] = f"jit(f)/rls={'verylong' * 400}/dot"
+    trace.run(module_of("jit_f", 7, tree, names), tree, at=10 * US)
+    trace.write(folder, "s")
+    return load(folder)
+
+
+def test_thousands_of_operations_are_shown_in_part(watched, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(to_page(many_operations(tmp_path / "run")), "utf-8")
+    page = watched.page
+    page.goto(path.as_uri())
+    page.locator(".tile").first.wait_for()
+    page.get_by_role("button", name="Operations", exact=True).click()
+    rows = page.locator(".tree tbody tr")
+    assert rows.count() == 300
+    page.get_by_role("button", name="Show more").click()
+    assert rows.count() == 600
+    page.get_by_label("Filter operations by name").fill("in2999")
+    assert rows.count() == 2
+    assert "each too narrow to show" in page.locator(".icicle .few").first.get_attribute("title")
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.locator("canvas").wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_every_view_can_be_reached_with_the_keyboard(opened):
+    opened.locator("body").click(position={"x": 2, "y": 2})
+    reached = []
+    for _ in range(12):
+        opened.keyboard.press("Tab")
+        name = opened.evaluate("() => document.activeElement.textContent")
+        if name in VIEWS and name not in reached:
+            reached.append(name)
+            opened.keyboard.press("Enter")
+            assert opened.locator("nav [aria-current=page]").inner_text() == name
+    assert set(reached) == set(VIEWS)

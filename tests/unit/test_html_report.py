@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import json
+import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -30,7 +32,7 @@ def test_the_page_holds_the_report_its_ops_and_its_timeline(tmp_path):
     data = json.loads(re.search(r'id="rlscope-data">(.*?)</script>', to_page(report), re.S)[1])
     assert data["report"] == report.to_dict()
     assert data["ops"]["0||update"]["ops"][0]["name"] == "dot.1"
-    assert [lane["side"] for lane in data["timeline"]["lanes"]] == ["host", "device"]
+    assert [lane["side"] for lane in data["timelines"][0]["lanes"]] == ["host", "device"]
 
 
 def test_names_end_no_element(tmp_path):
@@ -39,7 +41,7 @@ def test_names_end_no_element(tmp_path):
     assert "<img" not in page
     assert "<!--" not in page
     data = json.loads(re.search(r'id="rlscope-data">(.*?)</script>', page, re.S)[1])
-    assert any(HOSTILE in path for path, _ in data["timeline"]["operations"])
+    assert any(HOSTILE in path for path, _ in data["timelines"][0]["operations"])
 
 
 def test_the_policy_lets_only_our_script_run_and_nothing_be_fetched(tmp_path):
@@ -85,3 +87,17 @@ def test_a_notebook_shows_bars_that_need_no_script(tmp_path):
     wall = {row["path"]: wall_of_row(row, "raw") for row in report.to_dict()["operations"]}
     assert bars == sorted(bars, key=lambda path: -wall[path])
     assert "update" in bars
+
+
+def test_a_directory_whose_name_is_no_utf8_does_no_harm(tmp_path):
+    report = load(write_trace(tmp_path / os.fsdecode(b"run\xff")))
+    assert "run\ufffd" in json.loads(json.dumps(report._repr_html_()))
+    to_page(report).encode("utf-8")
+    report._repr_html_().encode("utf-8")
+
+
+def test_the_page_is_never_handed_markup():
+    """What its framework is given as text stays text."""
+    sources = [*(Path(__file__).parents[2] / "rlscope_jax/tb_plugin/frontend/src").rglob("*.ts*")]
+    assert len(sources) > 10
+    assert [path.name for path in sources if "innerhtml" in path.read_text("utf-8").lower()] == []

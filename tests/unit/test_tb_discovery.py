@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 
 import pytest
@@ -111,7 +112,7 @@ def test_a_root_that_cannot_be_looked_in_says_why(root, said):
 
 
 def test_a_slow_look_keeps_nobody_waiting(monkeypatch, tmp_path):
-    release = __import__("threading").Event()
+    release = threading.Event()
     profile(tmp_path)
 
     def slow(roots):
@@ -143,3 +144,73 @@ def test_it_looks_again_only_after_a_rest(monkeypatch, tmp_path):
     while len(looks) < 2 and time.monotonic() < until:
         time.sleep(0.01)
     assert len(looks) == 2
+
+
+def test_a_link_to_itself_costs_its_neighbours_nothing(tmp_path):
+    profile(tmp_path / "run")
+    (tmp_path / "endless").symlink_to(tmp_path / "endless")
+    (tmp_path / "run/plugins/profile/s/endless").symlink_to("endless")
+    found = look([("", str(tmp_path))])
+    assert set(found.recordings) == {("run", "s")}
+    assert found.unreadable == []
+
+
+def test_files_where_directories_should_be(tmp_path):
+    profile(tmp_path / "good")
+    for name in ("plugins", "other/plugins/profile", "third/plugins/profile/s"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a file")
+    assert set(look([("", str(tmp_path))]).recordings) == {("good", "s")}
+
+
+def test_a_name_that_is_no_utf8_can_be_sent(tmp_path):
+    """Only by its bytes can it be opened; what is shown of it is text."""
+    profile(tmp_path / os.fsdecode(b"run\xff"))
+    ((run, _), found), *_ = look([("", str(tmp_path))]).recordings.items()
+    assert run == "run\ufffd"
+    json.dumps(found.to_dict()).encode()
+    assert run.encode()
+    assert found.parts[0].files[0].is_file()
+
+
+def test_log_directories_without_names_keep_their_runs_apart(tmp_path):
+    for name in ("a", "b"):
+        profile(tmp_path / name)
+    found = look([("", str(tmp_path / "a")), ("", str(tmp_path / "b"))]).recordings
+    assert set(found) == {(".", "s"), (str(tmp_path / "b"), "s")}
+
+
+def test_asked_again_while_it_looks_it_looks_once_more(monkeypatch, tmp_path):
+    """What is new may lie where this look has been already."""
+    begun, release = threading.Semaphore(0), threading.Semaphore(0)
+
+    def slow(roots):
+        found = look(roots)
+        begun.release()
+        release.acquire()
+        return found
+
+    monkeypatch.setattr(discovery, "look", slow)
+    monkeypatch.setattr(discovery, "_PATIENCE", 0.0)
+    waiting = Discovery([("", str(tmp_path))])
+    waiting.found()
+    begun.acquire()
+    profile(tmp_path)
+    assert not waiting.refresh().recordings
+    release.release()
+    assert begun.acquire(timeout=30)
+    assert waiting.looking
+    release.release()
+    assert waiting._rested.wait(30)
+    assert set(waiting.found().recordings) == {(".", "s")}
+
+
+def test_after_a_refresh_what_is_new_is_there(tmp_path):
+    waiting = Discovery([("", str(tmp_path))])
+    waiting.found()
+    assert waiting._rested.wait(30)
+    profile(tmp_path)
+    waiting.refresh()
+    assert waiting._rested.wait(30)
+    assert set(waiting.found().recordings) == {(".", "s")}

@@ -1,6 +1,8 @@
 """The plugin's routes as TensorBoard calls them, and a loader that never takes TensorBoard down."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import time
@@ -18,8 +20,10 @@ from tensorboard.plugins import base_plugin
 from werkzeug.test import Client
 
 from rlscope_jax.tb_plugin import plugin as plugin_module
+from rlscope_jax.tb_plugin import results
 from rlscope_jax.tb_plugin.loader import RlscopeLoader
 from rlscope_jax.tb_plugin.plugin import GROUPS, RlscopePlugin
+from rlscope_jax.tb_plugin.read_profile import main as read_profile
 
 
 def write_trace(logdir):
@@ -185,6 +189,11 @@ def test_only_reading_is_served(served):
         ".",
         "no.js",
         "../static/../loader.py",
+        "%2e%2e/plugin.py",
+        "..%252fplugin.py",
+        "....//plugin.py",
+        "index.js%00.png",
+        "%5c..%5cplugin.py",
     ],
 )
 def test_static_files_end_at_their_folder(served, path):
@@ -210,3 +219,83 @@ def test_an_unexpected_fault_is_told_too(served, monkeypatch):
 
 def test_groups_are_those_of_the_command_line():
     assert GROUPS == GROUPINGS
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A plugin over a directory of the test's own, and that directory."""
+    plugins = []
+
+    def start(**recordings):
+        for name, write in recordings.items():
+            write(tmp_path / name)
+        plugins.append(RlscopePlugin(context(tmp_path)))
+        plugins[0]._discovery.found()
+        assert plugins[0]._discovery._rested.wait(30)
+        return plugins[0], tmp_path
+
+    yield start
+    plugins[0]._results.close()
+
+
+def test_a_window_recorded_meanwhile_is_there_after_a_reload(own):
+    made, folder = own(first=write_trace)
+    write_trace(folder / "second")
+    answered = answer(made, "/recordings", refresh=1)[1]
+    until = time.monotonic() + 30
+    while answered["looking"] and time.monotonic() < until:  # as the page does
+        time.sleep(0.05)
+        answered = answer(made, "/recordings")[1]
+    assert {one["run"] for one in answered["recordings"]} == {"first", "second"}
+
+
+def test_a_recording_removed_meanwhile_is_not_made_again(own):
+    made, folder = own(run=write_trace)
+    shutil.rmtree(folder / "run")
+    response, content = answer(made, "/report", run="run", name="s")
+    assert response.status_code == 200
+    assert content["error"]["message"] == "its files are gone"
+    assert not (folder / "run").exists()
+
+
+def kept_result(made, run):
+    """The folder of a recording's results, read within this process."""
+    one = made._discovery.found().recordings[run, "s"]
+    name, key = results._cache_name(one, "auto")
+    folder = made._results._writable(one.parts[0].logdir) / f"{name}-{key}"
+    assert read_profile([str(folder), "auto", str(one.parts[0].files[0].parent), "s"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("damage", [b"", b"not gzip", b"\x1f\x8b\x08"], ids=["empty", "other", "cut short"])
+@pytest.mark.parametrize(
+    ("file", "route", "status"),
+    [
+        ("ops.json.gz", "/ops", 409),
+        ("timeline0.json", "/timeline", 409),
+        ("timeline0_start.npy", "/timeline", 409),
+        ("report.json.gz", "/report", 202),
+    ],
+)
+def test_a_result_damaged_on_disk_is_read_anew(own, file, route, status, damage):
+    made, _ = own(run=write_trace)
+    folder = kept_result(made, "run")
+    assert ask(made, route, run="run", name="s").status_code == 200
+    (folder / file).write_bytes(damage)
+    made._timelines.clear()
+    assert ask(made, route, run="run", name="s").status_code == status
+    assert not folder.exists()
+
+
+def test_a_window_that_is_none_is_told(served):
+    answer(served, "/report", **GOOD)
+    response, content = answer(served, "/timeline", **GOOD, window=1)
+    assert response.status_code == 404
+    assert "no window 1" in content["error"]["message"]
+
+
+@pytest.mark.parametrize("run", ["a b", "ü", "a#b?c&d=%20", "<b>", "two\nlines", b"bad\xff"])
+def test_any_name_of_a_run_can_be_asked_for(own, run):
+    made, _ = own(**{os.fsdecode(run): write_trace})
+    (listed,) = answer(made, "/recordings")[1]["recordings"]
+    assert ask(made, "/report", run=listed["run"], name=listed["name"]).status_code == 202

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import stat
+import threading
 import time
 from pathlib import Path
 
@@ -153,3 +154,94 @@ def test_the_reader_writes_all_or_nothing(tmp_path, capsys):
     assert read_profile([str(tmp_path / "other"), "auto", str(tmp_path), "absent"]) == 1
     assert "no session 'absent'" in json.loads(capsys.readouterr().out)["error"]
     assert not Path(tmp_path / "other").exists()
+
+
+def test_a_calibration_of_the_machine_is_taken_up(tmp_path, kept, monkeypatch):
+    """Its constants go into the figures: what was read without them is read anew."""
+    calibrations = tmp_path / "cache/calibration"
+    monkeypatch.setattr(results, "store_path", lambda *_: calibrations / "one.json")
+    small_trace(tmp_path / "run")
+    before = finished(kept, recording(tmp_path / "run")).folder
+    calibrations.mkdir(parents=True)
+    (calibrations / "one.json").write_text("{}")
+    assert finished(kept, recording(tmp_path / "run")).folder != before
+
+
+def test_what_another_version_kept_is_read_anew_and_removed(tmp_path, kept, monkeypatch):
+    small_trace(tmp_path)
+    monkeypatch.setattr(results, "_source_digest", lambda: "another version")
+    old = finished(kept, recording(tmp_path)).folder
+    monkeypatch.undo()
+    new = finished(kept, recording(tmp_path)).folder
+    assert new != old
+    assert [entry.name for entry in new.parent.iterdir()] == [new.name]
+
+
+def test_what_an_ended_reader_left_behind_is_removed(tmp_path, kept):
+    small_trace(tmp_path)
+    folder = finished(kept, recording(tmp_path)).folder
+    old, fresh = (folder.with_name(f"{folder.name}.{number}.partial") for number in (1, 2))
+    for left in (old, fresh):
+        left.mkdir()
+    os.utime(old, (1000, 1000))
+    kept.forget(folder)
+    finished(kept, recording(tmp_path))
+    assert not old.exists()
+    assert fresh.exists()
+
+
+def test_two_tensorboards_may_read_the_same(tmp_path, capsys):
+    small_trace(tmp_path)
+    arguments = [str(tmp_path / "out"), "auto", str(tmp_path), "s"]
+    assert read_profile(arguments) == 0
+    first = (tmp_path / "out" / "report.json.gz").stat()
+    assert read_profile(arguments) == 0
+    assert (tmp_path / "out" / "report.json.gz").stat().st_ino == first.st_ino
+    assert not list(tmp_path.glob("*.partial"))
+
+
+def test_a_directory_that_only_seems_writable_is_left_alone(tmp_path, kept, monkeypatch):
+    small_trace(tmp_path)
+
+    def refuse(dir):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(results.tempfile, "TemporaryFile", refuse)
+    state = finished(kept, recording(tmp_path))
+    assert state.state == "ready"
+    assert tmp_path not in state.folder.parents
+
+
+def test_what_others_kept_where_we_may_not_write_is_used(tmp_path, kept, monkeypatch):
+    small_trace(tmp_path)
+    folder = finished(kept, recording(tmp_path)).folder
+    other = Results()
+    other._unwritable.add(tmp_path)
+    assert other.of(recording(tmp_path), "auto") == kept.of(recording(tmp_path), "auto")
+    monkeypatch.setattr(results.shutil, "rmtree", lambda *_, **__: None)
+    other.forget(folder)  # damaged, and to stay so
+    state = other.of(recording(tmp_path), "auto")
+    assert state.state == "reading"
+    assert tmp_path not in state.folder.parents
+    monkeypatch.undo()
+    other.close()
+
+
+@pytest.mark.parametrize("line", ["5", "[]", "null", '"x"'])
+def test_json_that_is_no_news_disturbs_nothing(tmp_path, kept, monkeypatch, line):
+    small_trace(tmp_path)
+    fake_reader(tmp_path, monkeypatch, f"echo '{line}'; exit 3")
+    assert "code 3" in finished(kept, recording(tmp_path)).error
+
+
+def test_many_users_at_once_start_one_reader(tmp_path, kept, monkeypatch):
+    small_trace(tmp_path)
+    fake_reader(tmp_path, monkeypatch, f"echo x >> {tmp_path}/started; sleep 0.2; exit 1")
+    one = recording(tmp_path)
+    users = [threading.Thread(target=kept.of, args=(one, "auto")) for _ in range(8)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    finished(kept, one)
+    assert (tmp_path / "started").read_text() == "x\n"

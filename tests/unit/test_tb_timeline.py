@@ -1,6 +1,7 @@
 """The timeline's views: what they show sums to what happened, at every level of detail."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -36,12 +37,13 @@ def made(pieces, keys=3):
     start, end, key, label = (np.array(column, np.int64) for column in zip(*rows, strict=True))
     names = [(f"op{number}", None) for number in range(keys)]
     lane = Lane(0, "device", "line", start, end, key.astype(np.int32), label.astype(np.int32))
-    return Timeline(now, names, ["python"], [(number, f"x{number}") for number in range(keys)], [], [lane])
+    labels = [(number, f"x{number}") for number in range(keys)]
+    return Timeline(now, 0, [(None, now)], names, ["python"], labels, [], [], [lane])
 
 
 def test_the_lanes_are_the_reports_own_pieces(tmp_path):
     report = recorded(tmp_path)
-    shown = timeline.timeline_of(report)
+    (shown,) = timeline.timelines_of(report)
     device = [lane for lane in shown.lanes if lane.side == "device"]
     times = sum(int((lane.end - lane.start).sum()) for lane in device)
     assert times == int(report.processes[0].table.cells.device_self.sum()) == 70 * US
@@ -57,7 +59,7 @@ def test_the_lanes_are_the_reports_own_pieces(tmp_path):
 
 
 def test_a_timeline_comes_back_from_disk_as_it_was(tmp_path):
-    shown = timeline.timeline_of(recorded(tmp_path))
+    (shown,) = timeline.timelines_of(recorded(tmp_path))
     timeline.save(shown, tmp_path)
     again = timeline.load(tmp_path)
     assert cut(again, 0, shown.wall, 500) == cut(shown, 0, shown.wall, 500)
@@ -143,3 +145,41 @@ def test_a_lane_without_pieces_is_shown_empty(tmp_path, begin):
     views = cut(timeline.load(tmp_path), begin, begin + 30, 100)["lanes"]
     assert views[0]["start"] == []
     assert len(views[1]["start"]) == (begin == 0)
+
+
+def test_every_window_of_a_run_has_its_timeline(tmp_path):
+    for number, length in enumerate((1, 2)):
+        trace, tree = CpuTrace(), [Op("dot.1", length * 5 * US)]
+        trace.run(module_of("jit_f", 7, tree, SCOPED), tree, at=10 * US)
+        os.utime(trace.write(tmp_path, f"w{number}"), (1000 + number, 1000 + number))
+        sidecar = tmp_path / f"plugins/rlscope/w{number}.json"
+        sidecar.parent.mkdir(parents=True, exist_ok=True)
+        sidecar.write_text(json.dumps({"part_of": "run"}))
+    windows = timeline.timelines_of(load(tmp_path))
+    assert [one.window for one in windows] == [0, 1]
+    device = [next(lane for lane in one.lanes if lane.side == "device") for one in windows]
+    assert [int((lane.end - lane.start).sum()) for lane in device] == [5 * US, 10 * US]
+    assert {tuple(one.windows) for one in windows} == {tuple((None, one.wall) for one in windows)}
+    for one in windows:
+        timeline.save(one, tmp_path)
+    for one in windows:
+        again = timeline.load(tmp_path, one.window)
+        assert cut(again, 0, one.wall, 100) == cut(one, 0, one.wall, 100)
+
+
+def test_it_tells_when_programs_were_compiled(tmp_path):
+    """And does so of the pieces that are the compilation on the thread's own line."""
+    trace, tree = CpuTrace(), [Op("dot.1", 5 * US)]
+    trace.python.event("PjitFunction(f)", 100 * US, 500 * US)
+    trace.python.event("backend_compile_and_load", 200 * US, 300 * US)
+    trace.run(module_of("jit_f", 7, tree, SCOPED), tree, at=700 * US)
+    trace.write(tmp_path)
+    report = load(tmp_path)
+    (one,) = timeline.timelines_of(report)
+    ((program, start, end),) = one.compiles
+    (told,) = [row for row in report.to_dict()["programs"] if row["compiles"]]
+    assert program == told["program_id"] == 7
+    assert (end - start) // 1000 == told["compile"]["raw"]
+    (host,) = [lane for lane in one.lanes if lane.side == "host"]
+    compiling = host.key == one.categories.index("compile")
+    assert start <= host.start[compiling].min() <= host.end[compiling].max() <= end

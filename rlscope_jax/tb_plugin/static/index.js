@@ -54,7 +54,7 @@ function T() {
 }
 function ee(e, t, n, r, i, a, o, s, c, l, u) {
 	var p, m, h, g, _, v, y = r.__k || f, b = t.length;
-	for (c = E(n, t, y, c, b), p = 0; p < b; p++) (h = n.__k[p]) != null && (m = ~h.__i && y[h.__i] || d, h.__i = p, v = j(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && N(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = D(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+	for (c = E(n, t, y, c, b), p = 0; p < b; p++) (h = n.__k[p]) != null && (m = ~h.__i && y[h.__i] || d, h.__i = p, v = j(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && ae(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = D(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 	return n.__e = _, c;
 }
 function E(e, t, n, r, i) {
@@ -67,7 +67,7 @@ function E(e, t, n, r, i) {
 		}
 		for (b = d.length; a--;) f[a] && (f[a] == b ? b-- : C[a].__u |= 4);
 	}
-	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = x(s)), ae(s, s));
+	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = x(s)), oe(s, s));
 	return r;
 }
 function D(e, t, n, r) {
@@ -123,14 +123,14 @@ function te(t) {
 	};
 }
 function j(t, n, r, i, a, o, s, c, l, d) {
-	var p, h, v, S, C, w, T, E, D, O, k, A, te, j, M, N, P, F, I = n.type;
+	var p, h, v, S, C, w, T, E, D, O, k, A, te, j, M, ae, N, P, F = n.type;
 	if (n.constructor !== u) return null;
 	128 & r.__u && (l = 32 & r.__u, p = r.__c.__z) && (n.__u |= l, h = o = [], p.nodeType == 8 ? c = ne(p, o) : o.push(p), c = o[0] || c), (p = e.__b) && p(n);
-	n: if (typeof I == "function") {
+	n: if (typeof F == "function") {
 		v = s.length;
 		try {
-			if (E = n.props, D = (p = I.prototype) && p.render, O = (p = I.contextType) && i[p.__c], k = p ? O ? O.props.value : p.__ : i, (S = r.__c) ? (n.__c = S, 2 & S.__g && (S.__g |= 1)) : (D ? n.__c = S = new I(E, k) : (n.__c = S = new b(E, k), S.constructor = I, S.render = oe), O && O.sub(S), S.state || (S.state = {}), S.__n = i, S.__g |= 8, S.__h = [], S.__k = []), D && (S.__s || (S.__s = S.state), I.getDerivedStateFromProps && (S.__s == S.state && (S.__s = g({}, S.__s)), g(S.__s, I.getDerivedStateFromProps(E, S.__s)))), C = S.props, w = S.state, S.__v = n, r.__c) {
-				if (E !== C && D && !I.getDerivedStateFromProps && S.componentWillReceiveProps && S.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & S.__g) || !(4 & S.__g) && S.shouldComponentUpdate && !1 === S.shouldComponentUpdate(E, S.__s, k)) {
+			if (E = n.props, D = (p = F.prototype) && p.render, O = (p = F.contextType) && i[p.__c], k = p ? O ? O.props.value : p.__ : i, (S = r.__c) ? (n.__c = S, 2 & S.__g && (S.__g |= 1)) : (D ? n.__c = S = new F(E, k) : (n.__c = S = new b(E, k), S.constructor = F, S.render = se), O && O.sub(S), S.state || (S.state = {}), S.__n = i, S.__g |= 8, S.__h = [], S.__k = []), D && (S.__s || (S.__s = S.state), F.getDerivedStateFromProps && (S.__s == S.state && (S.__s = g({}, S.__s)), g(S.__s, F.getDerivedStateFromProps(E, S.__s)))), C = S.props, w = S.state, S.__v = n, r.__c) {
+				if (E !== C && D && !F.getDerivedStateFromProps && S.componentWillReceiveProps && S.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & S.__g) || !(4 & S.__g) && S.shouldComponentUpdate && !1 === S.shouldComponentUpdate(E, S.__s, k)) {
 					n.__v != r.__v && (S.props = E, S.state = S.__s, S.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 						e && (e.__ = n);
 					}), f.push.apply(S.__h, S.__k), S.__k = [], S.__h.length && s.push(S), c = x(r);
@@ -139,25 +139,25 @@ function j(t, n, r, i, a, o, s, c, l, d) {
 				S.componentWillUpdate && S.componentWillUpdate(E, S.__s, k), D && S.componentDidUpdate && S.__h.push(function() {
 					S.componentDidUpdate(C, w, T);
 				});
-			} else D && !I.getDerivedStateFromProps && S.componentWillMount && S.componentWillMount(), D && S.componentDidMount && S.__h.push(S.componentDidMount);
+			} else D && !F.getDerivedStateFromProps && S.componentWillMount && S.componentWillMount(), D && S.componentDidMount && S.__h.push(S.componentDidMount);
 			S.context = k, S.props = E, S.__P = t, S.__g &= -5, A = e.__r, te = D ? 25 : 0;
 			do
 				S.__g &= -9, A && A(n), p = S.render(S.props, S.state = S.__s, S.context);
 			while (8 & S.__g && ++te < 25);
 			D && (f.push.apply(S.__h, S.__k), S.__k = []), S.state = S.__s, S.getChildContext && (i = g({}, i, S.getChildContext())), D && r.__c && S.getSnapshotBeforeUpdate && (T = S.getSnapshotBeforeUpdate(C, w)), j = p && p.type === y && p.key == null ? p.props.children : p, E.__P && (p = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-				e && ae(e, e);
+				e && oe(e, e);
 			}), r.__k = null), c = r.__k ? x(r, 0) : null), c = ee(t, m(j) ? j : [j], n, r, i, a, o, s, c, l, d), E.__P && (n.__e = null, c = p), n.__u &= -161, h && h.some(_), S.__h.length && s.push(S), 1 & S.__g && (S.__g &= -4);
 		} catch (t) {
 			if (s.length = v, n.__v = null, l || o) {
 				if (t && t.then) {
 					if (n.__u |= 128 | l, o) {
-						for (~(P = o.indexOf(c || void 0)) || (P = o.length); (F = o[P - 1]) && F.nodeType == 8;) P--;
-						for (; P < o.length; P++) if (F = o[P]) {
-							if (o[P] = null, M) {
-								if (F == N) break;
+						for (~(N = o.indexOf(c || void 0)) || (N = o.length); (P = o[N - 1]) && P.nodeType == 8;) N--;
+						for (; N < o.length; N++) if (P = o[N]) {
+							if (o[N] = null, M) {
+								if (P == ae) break;
 							} else {
-								if (F.nodeType != 8) break;
-								F.data.startsWith("$s") && (N = ne(M = F));
+								if (P.nodeType != 8) break;
+								P.data.startsWith("$s") && (ae = ne(M = P));
 							}
 						}
 					}
@@ -186,7 +186,7 @@ function re(e) {
 	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(re));
 }
 function M(t, n, r) {
-	for (var i = 0; i < r.length;) N(r[i++], r[i++], r[i++]);
+	for (var i = 0; i < r.length;) ae(r[i++], r[i++], r[i++]);
 	e.__c && e.__c(n, t), t.some(function(n) {
 		try {
 			t = n.__h, n.__h = [], t.some(function(e) {
@@ -217,16 +217,16 @@ function ie(t, n, r, i, a, o, s, c, l, u) {
 	} else T === E || c && t.data == E || (t.data = E);
 	return t;
 }
-function N(t, n, r, i) {
+function ae(t, n, r, i) {
 	try {
 		typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 	} catch (t) {
 		e.__e(t, r);
 	}
 }
-function ae(t, n, r) {
+function oe(t, n, r) {
 	var i, a, o, s;
-	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || N(i, null, n, t), i = t.__c) {
+	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || ae(i, null, n, t), i = t.__c) {
 		if (i.componentWillUnmount) try {
 			i.componentWillUnmount();
 		} catch (t) {
@@ -234,13 +234,13 @@ function ae(t, n, r) {
 		}
 		i.__P = i.__n = null;
 	}
-	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ae(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && oe(i[s], n, typeof t.type != "function" || r && !t.props.__P);
 	!r && (i = t.__c) && (i = i.__z) && (a = ne(i, o = [])) && (i == t.__e && o.some(_), _(a), _(i)), r || _(t.__e), t.__e = t.__c = t.__ = null;
 }
-function oe(e, t, n) {
+function se(e, t, n) {
 	return this.constructor(e, n);
 }
-function P(t, n) {
+function N(t, n) {
 	var r, i, a, o;
 	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = v(y, { children: [t] }), a = [], o = [], j(n, n.__k, i || d, d, n.namespaceURI, i ? null : n.firstChild ? h.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), M(a, n.__k, o), n.__k.props.children = null;
 }
@@ -263,32 +263,32 @@ e = { __e: function(e, t, n, r) {
 	return e.__v.__b - t.__v.__b;
 }, o = Symbol(), s = /(PointerCapture)$|Capture$/i, c = 0, l = {};
 // node_modules/preact/hooks/dist/hooks.mjs
-var F, I, se, ce, le = Object.is, ue = 0, de = [], fe = [], L = e, pe = L.__b, me = L.__r, he = L.diffed, ge = L.__c, _e = L.unmount, ve = L.__;
-function ye(e, t) {
-	L.__h && L.__h(I, e, ue || t), ue = 0;
-	var n = I.__H || (I.__H = {
+var P, F, ce, le, ue = Object.is, de = 0, fe = [], pe = [], I = e, me = I.__b, he = I.__r, ge = I.diffed, _e = I.__c, ve = I.unmount, ye = I.__;
+function be(e, t) {
+	I.__h && I.__h(F, e, de || t), de = 0;
+	var n = F.__H || (F.__H = {
 		__: [],
 		__h: []
 	});
 	return e >= n.__.length && n.__.push({}), n.__[e];
 }
-function R(e) {
-	return ue = 1, be(Ae, e);
+function L(e) {
+	return de = 1, xe(je, e);
 }
-function be(e, t, n) {
-	var r = ye(F++, 2);
-	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ae(void 0, t), function(e) {
+function xe(e, t, n) {
+	var r = be(P++, 2);
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : je(void 0, t), function(e) {
 		var t = (r.__N || r.__)[0], n = r.t(t, e);
-		le(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
-	}], r.__c = I, !I.__f)) {
-		I.__f = !0;
-		var i = I.shouldComponentUpdate;
-		I.shouldComponentUpdate = function(e, t, n) {
+		ue(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
+	}], r.__c = F, !F.__f)) {
+		F.__f = !0;
+		var i = F.shouldComponentUpdate;
+		F.shouldComponentUpdate = function(e, t, n) {
 			var r = this.__H;
 			if (!r) return !0;
 			var a = !1, o = this.props != e;
 			if (r.__.some(function(e) {
-				e.__N && (a = !0, le(e.__[0], e.__N[0]) || (o = !0));
+				e.__N && (a = !0, ue(e.__[0], e.__N[0]) || (o = !0));
 			}), i) {
 				var s = i.call(this, e, t, n);
 				return a ? s || o : s;
@@ -298,76 +298,76 @@ function be(e, t, n) {
 	}
 	return r.__;
 }
-function z(e, t) {
-	var n = ye(F++, 3);
-	!L.__s && ke(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, I.__H.__h.push(n));
+function R(e, t) {
+	var n = be(P++, 3);
+	!I.__s && Ae(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, F.__H.__h.push(n));
 }
-function xe(e, t) {
-	var n = ye(F++, 4);
-	!L.__s && ke(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, I.__h.push(n));
+function Se(e, t) {
+	var n = be(P++, 4);
+	!I.__s && Ae(n.__H, t) && (n.__P = !1, n.__ = e, n.u = t, F.__h.push(n));
 }
-function B(e) {
-	return ue = 5, V(function() {
+function z(e) {
+	return de = 5, B(function() {
 		return { current: e };
 	}, []);
 }
-function V(e, t) {
-	var n = ye(F++, 7);
-	return ke(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+function B(e, t) {
+	var n = be(P++, 7);
+	return Ae(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 }
-function Se(e, t) {
-	return ue = 8, V(function() {
+function Ce(e, t) {
+	return de = 8, B(function() {
 		return e;
 	}, t);
 }
-function Ce() {
+function we() {
 	var e;
 	do {
-		for (; e = fe.shift();) try {
-			De(e);
+		for (; e = pe.shift();) try {
+			Oe(e);
 		} catch (t) {
-			L.__e(t, { __: (e = e.__P) && e.__v });
+			I.__e(t, { __: (e = e.__P) && e.__v });
 		}
-		for (; e = de.shift();) {
+		for (; e = fe.shift();) {
 			var t = e.__H;
 			if (e.__P && t) try {
-				t.__h.some(De), t.__h.some(Oe), t.__h = [];
+				t.__h.some(Oe), t.__h.some(ke), t.__h = [];
 			} catch (n) {
-				t.__h = [], L.__e(n, e.__v);
+				t.__h = [], I.__e(n, e.__v);
 			}
 		}
-	} while (fe.length);
+	} while (pe.length);
 }
-L.__b = function(e) {
-	I = null, pe && pe(e);
-}, L.__ = function(e, t) {
-	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ve && ve(e, t);
-}, L.__r = function(e) {
-	me && me(e), F = 0;
-	var t = (I = e.__c).__H;
-	t && (se == I ? I.__h = [] : (t.__h.some(De), t.__h.some(Oe), F = 0), t.__h = [], t.__.some(function(e) {
+I.__b = function(e) {
+	F = null, me && me(e);
+}, I.__ = function(e, t) {
+	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ye && ye(e, t);
+}, I.__r = function(e) {
+	he && he(e), P = 0;
+	var t = (F = e.__c).__H;
+	t && (ce == F ? F.__h = [] : (t.__h.some(Oe), t.__h.some(ke), P = 0), t.__h = [], t.__.some(function(e) {
 		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
-	})), se = I;
-}, L.diffed = function(e) {
-	he && he(e);
+	})), ce = F;
+}, I.diffed = function(e) {
+	ge && ge(e);
 	var t = e.__c;
-	t && t.__H && (t.__H.__h.length && Ee(de.push(t)), t.__H.__.some(function(e) {
+	t && t.__H && (t.__H.__h.length && De(fe.push(t)), t.__H.__.some(function(e) {
 		e.u && (e.__H = e.u);
-	})), se = I = null;
-}, L.__c = function(e, t) {
+	})), ce = F = null;
+}, I.__c = function(e, t) {
 	t.some(function(e) {
 		try {
-			e.__h.some(De), e.__h = e.__h.filter(function(e) {
-				return !e.__ || Oe(e);
+			e.__h.some(Oe), e.__h = e.__h.filter(function(e) {
+				return !e.__ || ke(e);
 			});
 		} catch (t) {
 			e.__h = [function() {
 				throw t;
 			}];
 		}
-	}), ge && ge(e, t);
-}, L.unmount = function(e) {
-	_e && _e(e);
+	}), _e && _e(e, t);
+}, I.unmount = function(e) {
+	ve && ve(e);
 	var t, n, r = e.__c;
 	r && r.__H && (r.__H.__.some(function(r) {
 		try {
@@ -376,43 +376,43 @@ L.__b = function(e) {
 					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 					n &&= n.__c;
 				}
-				r.__P = n, Ee(fe.push(r));
-			} else De(r);
+				r.__P = n, De(pe.push(r));
+			} else Oe(r);
 		} catch (e) {
 			t = e;
 		}
-	}), r.__H = void 0, t && L.__e(t, r.__v));
+	}), r.__H = void 0, t && I.__e(t, r.__v));
 };
-var we = typeof requestAnimationFrame == "function";
-function Te(e) {
-	var t, n = function() {
-		clearTimeout(r), we && cancelAnimationFrame(t), setTimeout(e);
-	}, r = setTimeout(n, 35);
-	we && (t = requestAnimationFrame(n));
-}
+var Te = typeof requestAnimationFrame == "function";
 function Ee(e) {
-	e != 1 && ce == L.requestAnimationFrame || ((ce = L.requestAnimationFrame) || Te)(Ce);
+	var t, n = function() {
+		clearTimeout(r), Te && cancelAnimationFrame(t), setTimeout(e);
+	}, r = setTimeout(n, 35);
+	Te && (t = requestAnimationFrame(n));
 }
 function De(e) {
-	var t = I, n = e.__c;
-	typeof n == "function" && (e.__c = void 0, n()), I = t;
+	e != 1 && le == I.requestAnimationFrame || ((le = I.requestAnimationFrame) || Ee)(we);
 }
 function Oe(e) {
-	var t = I;
-	e.__c = e.__(), I = t;
+	var t = F, n = e.__c;
+	typeof n == "function" && (e.__c = void 0, n()), F = t;
 }
-function ke(e, t) {
-	return !e || e.length != t.length || t.some(function(t, n) {
-		return !le(t, e[n]);
-	});
+function ke(e) {
+	var t = F;
+	e.__c = e.__(), F = t;
 }
 function Ae(e, t) {
+	return !e || e.length != t.length || t.some(function(t, n) {
+		return !ue(t, e[n]);
+	});
+}
+function je(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var je = Symbol.for("pv"), Me = 0;
+var Me = Symbol.for("pv"), Ne = 0;
 Array.isArray;
-function H(t, n, r, i, a, o) {
+function V(t, n, r, i, a, o) {
 	n ||= {};
 	var s, c, l = n;
 	if ("ref" in l && typeof t != "function") for (c in l = {}, n) c == "ref" ? s = n[c] : l[c] = n[c];
@@ -426,23 +426,23 @@ function H(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: je,
-		__v: --Me,
+		constructor: Me,
+		__v: --Ne,
 		__i: -1,
 		__u: 0
 	};
 	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 }
 // src/components/Message.tsx
-function U({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
-	return /* @__PURE__ */ H("section", {
+function H({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, children: a }) {
+	return /* @__PURE__ */ V("section", {
 		class: `message ${t}`,
 		role: t === "bad" ? "alert" : "status",
 		children: [
-			/* @__PURE__ */ H("h1", { children: e }),
+			/* @__PURE__ */ V("h1", { children: e }),
 			a,
-			n && /* @__PURE__ */ H("p", { children: n }),
-			r && /* @__PURE__ */ H("button", {
+			n && /* @__PURE__ */ V("p", { children: n }),
+			r && /* @__PURE__ */ V("button", {
 				type: "button",
 				class: "action",
 				onClick: i,
@@ -451,53 +451,53 @@ function U({ title: e, kind: t = "plain", hint: n, action: r, onAction: i, child
 		]
 	});
 }
-function Ne({ progress: e }) {
+function Pe({ progress: e }) {
 	let t = Math.round(100 * e.progress), n = e.state === "waiting", r = e.ahead > 1 ? `after ${e.ahead - 1} others` : "as soon as another one is done";
-	return /* @__PURE__ */ H(U, {
+	return /* @__PURE__ */ V(H, {
 		title: n ? `This recording is read ${r}` : "Reading the recording",
-		children: [/* @__PURE__ */ H("progress", {
+		children: [/* @__PURE__ */ V("progress", {
 			"aria-label": "Reading",
 			max: 100,
 			value: n || !t ? void 0 : t
-		}), /* @__PURE__ */ H("p", { children: [n ? "Waiting" : Pe(e), ". What is read is kept: the next time it opens at once."] })]
+		}), /* @__PURE__ */ V("p", { children: [n ? "Waiting" : Fe(e), ". What is read is kept: the next time it opens at once."] })]
 	});
 }
-function Pe({ stage: e, progress: t }) {
+function Fe({ stage: e, progress: t }) {
 	return e === "writing" ? "Adding up" : e === "starting" ? "Starting" : `${Math.round(100 * t)} % decoded`;
 }
 // src/views/Empty.tsx
-var Fe = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
-function Ie({ listing: e, onRefresh: t }) {
+var Ie = "import rlscope_jax\nwith rlscope_jax.profile(\"LOGDIR\") as profiler:  # the directory TensorBoard shows\n    state = train_step(state); profiler.step(state)";
+function Le({ listing: e, onRefresh: t }) {
 	let n = e.looked_in[0]?.path ?? "LOGDIR";
-	return /* @__PURE__ */ H(U, {
+	return /* @__PURE__ */ V(H, {
 		title: "No recording was found",
 		action: "Look again",
 		onAction: t,
 		children: [
-			/* @__PURE__ */ H("p", { children: [
+			/* @__PURE__ */ V("p", { children: [
 				"A recording is a file ",
-				/* @__PURE__ */ H("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
+				/* @__PURE__ */ V("code", { children: "plugins/profile/<session>/<host>.xplane.pb" }),
 				". It was looked for in:"
 			] }),
-			/* @__PURE__ */ H("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ H("li", { children: [
-				/* @__PURE__ */ H("code", { children: e.path }),
+			/* @__PURE__ */ V("ul", { children: [e.looked_in.map((e) => /* @__PURE__ */ V("li", { children: [
+				/* @__PURE__ */ V("code", { children: e.path }),
 				": ",
 				e.problem ?? `${e.directories} directories, none with a recording`
-			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ H("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
-			e.truncated && /* @__PURE__ */ H("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
-			e.unreadable.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These could not be read:" }), /* @__PURE__ */ H("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ H("li", { children: [
-				/* @__PURE__ */ H("code", { children: e.path }),
+			] }, e.path)), !e.looked_in.length && /* @__PURE__ */ V("li", { children: "nowhere: TensorBoard was started without a log directory" })] }),
+			e.truncated && /* @__PURE__ */ V("p", { children: "There are more directories than it looks through; give a log directory nearer to the runs." }),
+			e.unreadable.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("p", { children: "These could not be read:" }), /* @__PURE__ */ V("ul", { children: e.unreadable.map((e) => /* @__PURE__ */ V("li", { children: [
+				/* @__PURE__ */ V("code", { children: e.path }),
 				": ",
 				e.reason
 			] }, e.path)) })] }),
-			e.lost.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ H("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ H("li", { children: /* @__PURE__ */ H("code", { children: e }) }, e)) })] }),
-			/* @__PURE__ */ H("p", { children: "These three lines make one:" }),
-			/* @__PURE__ */ H("pre", { children: /* @__PURE__ */ H("code", { children: Fe.replace("LOGDIR", n) }) })
+			e.lost.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("p", { children: "These describe a recording whose file is gone:" }), /* @__PURE__ */ V("ul", { children: e.lost.slice(0, 10).map((e) => /* @__PURE__ */ V("li", { children: /* @__PURE__ */ V("code", { children: e }) }, e)) })] }),
+			/* @__PURE__ */ V("p", { children: "These three lines make one:" }),
+			/* @__PURE__ */ V("pre", { children: /* @__PURE__ */ V("code", { children: Ie.replace("LOGDIR", n) }) })
 		]
 	});
 }
 // src/colors.ts
-var W = {
+var Re = {
 	device_only: "device only",
 	overlap: "device and host",
 	python: "Python",
@@ -510,12 +510,16 @@ var W = {
 	wait_inferred: "wait (inferred)",
 	runtime: "runtime",
 	idle: "idle"
-};
-function Le(e) {
-	let t = Object.keys(W), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
+}, ze = /* @__PURE__ */ new Set([
+	"wait",
+	"wait_inferred",
+	"idle"
+]);
+function Be(e) {
+	let t = Object.keys(Re), n = (e) => t.includes(e) ? t.indexOf(e) : t.length;
 	return [...new Set(e)].sort((e, t) => n(e) - n(t));
 }
-var Re = {
+var Ve = {
 	device_only: "#2f6fd0",
 	overlap: "#1f9e9a",
 	python: "#f0b323",
@@ -528,8 +532,8 @@ var Re = {
 	wait_inferred: "#d3dae1",
 	runtime: "#9a8571",
 	idle: "#dfe3e8"
-}, ze = {
-	...Re,
+}, He = {
+	...Ve,
 	device_only: "#5b95ea",
 	overlap: "#36b8b0",
 	python: "#e8b545",
@@ -543,10 +547,10 @@ var Re = {
 	runtime: "#ab9681",
 	idle: "#444c57"
 };
-function Be(e, t) {
-	return (t ? ze : Re)[e] ?? "#8a8f98";
+function Ue(e, t) {
+	return (t ? He : Ve)[e] ?? "#8a8f98";
 }
-var Ve = [
+var We = [
 	214,
 	28,
 	150,
@@ -557,17 +561,17 @@ var Ve = [
 	8,
 	100,
 	295
-], He = class {
+], Ge = class {
 	hues = /* @__PURE__ */ new Map();
 	constructor(e) {
 		for (let t of e) this.hueOf(t);
 	}
 	hueOf(e) {
 		let t = e.split("/", 1)[0], n = this.hues.get(t);
-		return n === void 0 && (n = Ve[this.hues.size % Ve.length], t.startsWith("(") || this.hues.set(t, n)), n;
+		return n === void 0 && (n = We[this.hues.size % We.length], t.startsWith("(") || this.hues.set(t, n)), n;
 	}
 	of(e, t, n) {
-		if (e === "(idle)") return Be("idle", n);
+		if (e === "(idle)") return Ue("idle", n);
 		if (e.startsWith("(")) return n ? "hsl(215 6% 42%)" : "hsl(215 8% 74%)";
 		let r = e.slice(e.indexOf("/") + 1), i = 0;
 		if (r !== e) for (let e of r) i = (i * 31 + e.charCodeAt(0)) % 997;
@@ -575,11 +579,11 @@ var Ve = [
 		return `hsl(${this.hueOf(e)} ${o}% ${(n ? 40 : 62) + a}%)`;
 	}
 };
-function Ue(e) {
-	let [t, n, r] = We(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
+function Ke(e) {
+	let [t, n, r] = qe(e).map((e) => e <= .04045 ? e / 12.92 : ((e + .055) / 1.055) ** 2.4);
 	return .2126 * t + .7152 * n + .0722 * r > .179 ? "#000000" : "#ffffff";
 }
-function We(e) {
+function qe(e) {
 	if (e.startsWith("#")) return [
 		1,
 		3,
@@ -596,56 +600,60 @@ function We(e) {
 	});
 }
 // src/format.ts
-var Ge = [
+var U = [
 	[1e9, "s"],
 	[1e6, "ms"],
 	[1e3, "µs"],
 	[1, "ns"]
 ];
-function Ke(e) {
-	let [t, n] = Ge.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? Ge[1] : Ge[3]);
+function Je(e) {
+	let [t, n] = U.find(([t]) => Math.abs(e) >= 10 * t) ?? (e === 0 ? U[1] : U[3]);
 	return {
 		scale: t,
 		name: n
 	};
 }
-function G(e) {
+function W(e) {
 	if (e === null) return "not known";
 	if (e === 0) return "0";
-	let [t, n] = Ge.find(([t]) => Math.abs(e) >= t) ?? Ge[3];
-	return `${Je(e / t)} ${n}`;
+	let [t, n] = U.find(([t]) => Math.abs(e) >= t) ?? U[3];
+	return `${J(e / t)} ${n}`;
 }
-function K(e, t) {
+function Ye([e, t]) {
+	let [n, r] = U.find(([e]) => Math.abs(t) >= e) ?? U[3];
+	return `${J(e / n)} to ${J(t / n)} ${r}`;
+}
+function G(e, t) {
 	if (e === null) return "–";
 	if (e === 0) return "·";
 	let n = e / t.scale;
-	return Math.abs(n) < .005 ? "<0.01" : Ye(n, 2);
+	return Math.abs(n) < .005 ? "<0.01" : Ze(n, 2);
 }
-function q(e, t) {
+function K(e, t) {
 	if (e === null || !t) return "–";
 	let n = 100 * e / t;
 	return n > 0 && n < .05 ? "<0.1 %" : `${n.toFixed(1)} %`;
 }
+function q(e) {
+	return e == null ? "–" : e === 0 ? "·" : Ze(e, 0);
+}
+function Xe(e) {
+	return e >= 1e9 ? `${J(e / 1e9)} GB` : e >= 1e6 ? `${J(e / 1e6)} MB` : `${J(Math.max(e / 1e3, .1))} kB`;
+}
 function J(e) {
-	return e == null ? "–" : e === 0 ? "·" : Ye(e, 0);
-}
-function qe(e) {
-	return e >= 1e9 ? `${Je(e / 1e9)} GB` : e >= 1e6 ? `${Je(e / 1e6)} MB` : `${Je(Math.max(e / 1e3, .1))} kB`;
-}
-function Je(e) {
 	let t = Math.abs(e);
-	return Ye(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
+	return Ze(e, t >= 100 ? 0 : t >= 10 ? 1 : 2);
 }
-function Ye(e, t) {
+function Ze(e, t) {
 	return e.toLocaleString("en", {
 		minimumFractionDigits: t,
 		maximumFractionDigits: t
 	});
 }
-function Xe(e, t) {
-	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : "s"}`;
+function Qe(e, t) {
+	return `${e.toLocaleString("en")} ${t}${e === 1 ? "" : t.endsWith("h") ? "es" : "s"}`;
 }
-function Ze(e, t) {
+function $e(e, t) {
 	if (e.length <= t) return e;
 	let n = e.split("/"), [r, i] = [n[0], n.at(-1)];
 	for (let e = n.length - 2; e >= 1; e--) {
@@ -659,45 +667,68 @@ function Ze(e, t) {
 	return n.length > 1 && i.length + 2 <= t ? `…/${i}` : `${e.slice(0, t - 12)}…${e.slice(-11)}`;
 }
 // src/components/Icicle.tsx
-var Qe = 24, $e = .15;
-function et({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
-	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? tt(e, t, o, 0, 0) : [];
-	return /* @__PURE__ */ H("div", {
+var et = 24, tt = 12, nt = .15;
+function rt({ roots: e, read: t, colors: n, dark: r, chosen: i, onChoose: a }) {
+	let o = e.reduce((e, n) => e + t(n), 0), s = o > 0 ? it(e, t, o, 0, 0) : [];
+	return /* @__PURE__ */ V("div", {
 		class: "icicle",
-		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * Qe}px` },
-		children: s.map(({ node: e, left: s, width: c, row: l }) => {
-			let u = n.of(e.path, null, r);
-			return /* @__PURE__ */ H("button", {
+		style: { height: `${(Math.max(0, ...s.map((e) => e.row)) + 1) * et}px` },
+		children: s.map(({ node: e, key: s, few: c, left: l, width: u, row: d }) => {
+			let f = {
+				left: `${l}%`,
+				width: `${u}%`,
+				top: `${d * et}px`
+			};
+			if (!e) {
+				let e = `${c.toLocaleString("en")} more, each too narrow to show`;
+				return /* @__PURE__ */ V("div", {
+					class: "few",
+					style: f,
+					title: e,
+					children: u > 5 && e
+				}, s);
+			}
+			let p = n.of(e.path, null, r);
+			return /* @__PURE__ */ V("button", {
 				type: "button",
-				tabIndex: c < 1 ? -1 : 0,
+				tabIndex: u < 1 ? -1 : 0,
 				"aria-pressed": e.key === i,
 				style: {
-					left: `${s}%`,
-					width: `${c}%`,
-					top: `${l * Qe}px`,
-					background: u,
-					color: Ue(u)
+					...f,
+					background: p,
+					color: Ke(p)
 				},
-				title: `${e.path}\n${G(t(e))} (${q(t(e), o)})`,
-				"aria-label": `${e.path}: ${G(t(e))}`,
+				title: `${e.path}\n${W(t(e))} (${K(t(e), o)})`,
+				"aria-label": `${e.path}: ${W(t(e))}`,
 				onClick: () => a(e),
-				children: c > 1.5 && e.name
+				children: u > 1.5 && e.name
 			}, e.key);
 		})
 	});
 }
-function tt(e, t, n, r, i) {
+function it(e, t, n, r, i) {
 	let a = [];
-	for (let o of e) {
-		let e = 100 * t(o) / n;
-		e < $e || (a.push({
-			node: o,
+	if (i >= tt) return a;
+	let [o, s] = [0, 0];
+	for (let c of e) {
+		let e = 100 * t(c) / n;
+		e < nt ? (o += Number(e > 0), s += e) : (a.push({
+			node: c,
+			key: c.key,
+			few: 0,
 			left: r,
 			width: e,
 			row: i
-		}, ...tt(o.children, t, n, r, i + 1)), r += e);
+		}, ...it(c.children, t, n, r, i + 1)), r += e);
 	}
-	return a;
+	return s >= nt && a.push({
+		node: null,
+		key: `${i}|${r}`,
+		few: o,
+		left: r,
+		width: s,
+		row: i
+	}), a;
 }
 // src/model.ts
 function Y(e, t) {
@@ -715,10 +746,10 @@ function Y(e, t) {
 function X(e, t) {
 	return Y(e, t).value ?? 0;
 }
-function nt(e) {
-	return e.totals.wall.corrected !== null;
+function at(e) {
+	return e.overhead.correction !== "none" && e.totals.wall.corrected !== null;
 }
-function rt(e, t) {
+function ot(e, t) {
 	let n = (n) => e.reduce((e, r) => e + X(n(r), t), 0), r = new Set(e.flatMap((e) => Object.keys(e.wall.host_only_categories)));
 	return [
 		{
@@ -739,36 +770,36 @@ function rt(e, t) {
 		}
 	].filter((e) => e.value > 0);
 }
-var it = [
+var st = [
 	"device_only",
 	"overlap",
 	"host_only",
 	"idle"
 ];
-function at(e, t) {
-	return it.reduce((n, r) => n + X(e.wall[r], t), 0);
+function ct(e, t) {
+	return st.reduce((n, r) => n + X(e.wall[r], t), 0);
 }
-function ot(e, t) {
+function lt(e, t) {
 	if (!t) return null;
 	let [n, r, i] = [
 		0,
 		0,
 		!1
 	];
-	for (let t of e) for (let e of it) {
+	for (let t of e) for (let e of st) {
 		let { value: a, interval: o } = Y(t.wall[e], !0);
 		o && (i = !0), n += o ? o[0] : a ?? 0, r += o ? o[1] : a ?? 0;
 	}
 	return i ? [n, r] : null;
 }
-function st(e, t) {
+function ut(e, t) {
 	return `${e}|${t}`;
 }
-function ct(e, t) {
+function dt(e, t) {
 	let n = /* @__PURE__ */ new Map(), r = [], i = (e, t) => {
-		let a = st(e, t), o = n.get(a);
+		let a = ut(e, t), o = n.get(a);
 		if (o) return o;
-		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = lt(a, e, t, t.slice(c + 1), s);
+		let s = t.startsWith("("), c = s ? -1 : t.lastIndexOf("/"), l = ft(a, e, t, t.slice(c + 1), s);
 		if (n.set(a, l), c < 0) r.push(l);
 		else {
 			let n = i(e, t.slice(0, c));
@@ -776,13 +807,13 @@ function ct(e, t) {
 		}
 		return l;
 	};
-	for (let n of e.operations) ut(i(n.process, n.path), n, t);
-	r.forEach(dt);
+	for (let n of e.operations) pt(i(n.process, n.path), n, t);
+	r.forEach(mt);
 	let a = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || t.wallTotal - e.wallTotal;
 	for (let e of n.values()) e.children.sort(a);
 	return r.sort(a);
 }
-function lt(e, t, n, r, i) {
+function ft(e, t, n, r, i) {
 	return {
 		key: e,
 		process: t,
@@ -809,25 +840,25 @@ function lt(e, t, n, r, i) {
 		evidence: /* @__PURE__ */ new Map()
 	};
 }
-function ut(e, t, n) {
+function pt(e, t, n) {
 	let r = X(t.device.self, n);
-	e.rows.push(t), e.wall += at(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
+	e.rows.push(t), e.wall += ct(t, n), e.device += r, e.host += X(t.host.self, n), e.hostOnly += X(t.wall.host_only, n), e.directions.set(t.direction, (e.directions.get(t.direction) ?? 0) + r), e.ops += t.device.ops, e.launches += t.device.launches, e.dispatches += t.host.dispatches, e.compiles += t.host.compiles, e.syncs += t.host.syncs, e.callbacks += t.host.callbacks;
 	let i = X(t.device.self, !1);
 	for (let [n, r] of Object.entries(t.evidence)) e.evidence.set(n, (e.evidence.get(n) ?? 0) + r * i);
 }
-function dt(e) {
-	e.children.forEach(dt);
+function mt(e) {
+	e.children.forEach(mt);
 	let t = (t) => e.children.reduce((e, n) => e + t(n), 0);
 	e.wallTotal = e.wall + t((e) => e.wallTotal), e.deviceTotal = e.device + t((e) => e.deviceTotal), e.hostOnlyTotal = e.hostOnly + t((e) => e.hostOnlyTotal);
 }
-function ft(e) {
-	return e.flatMap((e) => [e, ...ft(e.children)]);
+function ht(e) {
+	return e.flatMap((e) => [e, ...ht(e.children)]);
 }
-function pt(e, t, n) {
-	let r = ft(ct(e, t)).filter((e) => e.wall > 0);
+function gt(e, t, n) {
+	let r = ht(dt(e, t)).filter((e) => e.wall > 0);
 	r.sort((e, t) => Number(e.special) - Number(t.special) || t.wall - e.wall);
 	let i = e.processes.length > 1, a = r.filter((e) => !e.special), o = a.length > n + 1 ? a.slice(0, n) : a, s = a.slice(o.length), c = (t) => ({
-		label: i ? `${t.path} · ${mt(e, t.process)}` : t.path,
+		label: i ? `${t.path} · ${_t(e, t.process)}` : t.path,
 		process: t.process,
 		path: t.path,
 		operations: t.rows,
@@ -841,7 +872,7 @@ function pt(e, t, n) {
 		wall: s.reduce((e, t) => e + t.wall, 0)
 	}), [...l, ...r.filter((e) => e.special).map(c)];
 }
-function mt(e, t) {
+function _t(e, t) {
 	let n = e.processes[t]?.host ?? "";
 	return e.processes.filter((e) => e.host === n).length > 1 ? `${n} #${t}` : n;
 }
@@ -852,41 +883,44 @@ var Z = class extends Error {
 		super(e), this.hint = t;
 	}
 };
-function ht(e) {
+function vt(e) {
 	return "state" in e;
 }
-var gt = class {
+var yt = class {
 	embedded = !1;
 	recordings(e) {
-		return _t("recordings", e ? { refresh: 1 } : {});
+		return bt("recordings", e ? { refresh: 1 } : {});
 	}
 	report(e, t) {
-		return _t("report", {
+		return bt("report", {
 			...e,
 			...t ? { again: 1 } : {}
 		});
 	}
 	ops(e, t, n, r) {
-		return _t("ops", {
+		return bt("ops", {
 			...e,
 			process: t,
 			path: n,
 			direction: r ?? ""
 		});
 	}
-	timeline(e, t, n, r) {
-		return _t("timeline", {
+	timeline(e, t, n, r, i) {
+		let a = r === null ? {} : { end: Math.ceil(r) };
+		return bt("timeline", {
 			...e,
-			begin: Math.floor(t),
-			end: Math.ceil(n),
-			columns: r
+			window: t,
+			begin: Math.floor(n),
+			...a,
+			columns: i
 		});
 	}
-	async find(e, t, n) {
-		return (await _t("find", {
+	async find(e, t, n, r) {
+		return (await bt("find", {
 			...e,
-			text: t,
-			after: Math.floor(n)
+			window: t,
+			text: n,
+			after: Math.floor(r)
 		})).found;
 	}
 	async traceViewer(e) {
@@ -902,7 +936,7 @@ var gt = class {
 		}
 	}
 };
-async function _t(e, t) {
+async function bt(e, t) {
 	let n = new URLSearchParams(Object.entries(t).map(([e, t]) => [e, String(t)])), r;
 	try {
 		r = await fetch(`./${e}?${n}`);
@@ -919,20 +953,20 @@ async function _t(e, t) {
 	if (r.ok && !a) return i;
 	throw new Z(a?.message ?? `TensorBoard answered with status ${r.status}.`, a?.hint ?? "");
 }
-var vt = class {
+var xt = class {
 	content;
 	embedded = !0;
 	constructor(e) {
 		this.content = e;
 	}
 	async recordings() {
-		let { session: e, window: t } = this.content.report;
+		let { session: e } = this.content.report;
 		return {
 			looking: !1,
 			recordings: [{
 				run: e.logdir,
 				name: e.name,
-				windows: t.windows ?? 1,
+				sessions: [e.name],
 				files: e.files.length,
 				bytes: e.files.reduce((e, t) => e + (t.bytes ?? 0), 0),
 				changed: 0
@@ -953,77 +987,90 @@ var vt = class {
 			more_self: 0
 		};
 	}
-	async timeline() {
-		if (!this.content.timeline) throw new Z("This file holds no timeline.", "");
-		return this.content.timeline;
+	async timeline(e, t) {
+		let n = this.content.timelines[t];
+		if (!n) throw new Z("This file holds no such timeline.", "");
+		return n;
 	}
-	async find(e, t, n) {
-		let { timeline: r } = this.content;
-		if (!r) return null;
-		let i = t.toLowerCase(), a = (e) => {
-			let t = r.labels[e];
-			return t ? t[1].toLowerCase().includes(i) || r.operations[t[0]][0].toLowerCase().includes(i) : !1;
-		}, o = null;
-		return r.lanes.forEach((e, t) => {
-			e.label.forEach((r, i) => {
-				if (!a(r)) return;
-				let s = e.start[i], c = s <= n;
-				o && (o.around === c ? o.start <= s : c) || (o = {
+	async find(e, t, n, r) {
+		let i = await this.timeline(e, t), a = n.toLowerCase(), o = (e) => {
+			let t = i.labels[e];
+			return t ? t[1].toLowerCase().includes(a) || i.operations[t[0]][0].toLowerCase().includes(a) : !1;
+		}, s = null;
+		return i.lanes.forEach((e, t) => {
+			e.label.forEach((n, i) => {
+				if (!o(n)) return;
+				let a = e.start[i], c = a <= r;
+				s && (s.around === c ? s.start <= a : c) || (s = {
 					lane: t,
-					start: s,
-					end: s + e.duration[i],
+					start: a,
+					end: a + e.duration[i],
 					around: c
 				});
 			});
-		}), o;
+		}), s;
 	}
 	async traceViewer() {
 		return null;
 	}
 };
-function yt() {
+function St() {
 	let e = document.getElementById("rlscope-data")?.textContent;
-	return e ? new vt(JSON.parse(e)) : new gt();
+	return e ? new xt(JSON.parse(e)) : new yt();
 }
 // src/components/StackedBar.tsx
-function bt({ segments: e, scale: t, dark: n, label: r, interval: i }) {
-	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${W[e.key] ?? e.key} ${G(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
-	return /* @__PURE__ */ H("div", {
+function Ct({ segments: e, scale: t, dark: n, label: r, interval: i }) {
+	let a = e.reduce((e, t) => e + t.value, 0), o = e.map((e) => `${Re[e.key] ?? e.key} ${W(e.value)}`).join(", "), s = (e) => `${Math.min(100 * e / t, 100)}%`;
+	return /* @__PURE__ */ V("div", {
 		class: "stacked",
 		role: "img",
 		"aria-label": `${r}: ${o || "nothing"}`,
-		children: [e.map((e) => /* @__PURE__ */ H("span", {
+		children: [e.map((e) => /* @__PURE__ */ V("span", {
+			class: ze.has(e.key) ? "pale" : "",
 			style: {
 				width: s(e.value),
-				background: Be(e.key, n)
+				background: Ue(e.key, n)
 			},
-			title: `${r}\n${W[e.key] ?? e.key}: ${G(e.value)} (${q(e.value, a)})`
-		}, e.key)), i && /* @__PURE__ */ H("i", {
+			title: `${r}\n${Re[e.key] ?? e.key}: ${W(e.value)} (${K(e.value, a)})`
+		}, e.key)), i && /* @__PURE__ */ V("i", {
 			class: "whisker",
 			style: {
 				left: s(i[0]),
 				width: s(i[1] - i[0])
 			},
-			title: `${G(i[0])} to ${G(i[1])}`
+			title: Ye(i)
 		})]
 	});
 }
-function xt({ keys: e, dark: t }) {
-	return /* @__PURE__ */ H("ul", {
+function wt({ keys: e, dark: t }) {
+	return /* @__PURE__ */ V("ul", {
 		class: "legend",
-		children: e.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: Be(e, t) } }), W[e] ?? e] }, e))
+		children: e.map((e) => /* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("i", {
+			class: ze.has(e) ? "pale" : "",
+			style: { background: Ue(e, t) }
+		}), Re[e] ?? e] }, e))
 	});
 }
 // src/components/Details.tsx
-function St({ page: e, report: t, asked: n, node: r, unit: i }) {
-	let { corrected: a } = e.state, o = rt(r.rows, a);
-	return /* @__PURE__ */ H("aside", {
+var Tt = {
+	mark: "named with operation()",
+	annotation: "named by an annotation",
+	scope: "a named scope",
+	function: "a Python function",
+	special: "no operation"
+};
+function Et({ page: e, report: t, asked: n, node: r, unit: i }) {
+	let { corrected: a } = e.state, o = ot(r.rows, a);
+	return /* @__PURE__ */ V("aside", {
 		class: "details",
 		"aria-label": `Details of ${r.path}`,
 		children: [
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ V("div", {
 				class: "heading",
-				children: [/* @__PURE__ */ H("h2", { children: r.path }), /* @__PURE__ */ H("button", {
+				children: [/* @__PURE__ */ V("h2", {
+					title: r.path,
+					children: r.path
+				}), /* @__PURE__ */ V("button", {
 					type: "button",
 					class: "close",
 					"aria-label": "Close the details",
@@ -1031,37 +1078,37 @@ function St({ page: e, report: t, asked: n, node: r, unit: i }) {
 					children: "×"
 				})]
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
 				children: [
-					[...new Set(r.rows.map((e) => e.kind))].join(", "),
-					" · ",
-					G(r.wall),
+					[...new Set(r.rows.map((e) => Tt[e.kind] ?? e.kind))].join(", "),
+					r.rows.length > 0 && " · ",
+					W(r.wall),
 					" of its own,",
 					" ",
-					q(r.wall, X(t.totals.wall, a)),
+					K(r.wall, X(t.totals.wall, a)),
 					" of the window"
 				]
 			}),
-			r.wall > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(bt, {
+			r.wall > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V(Ct, {
 				segments: o,
 				scale: r.wall,
 				dark: e.dark,
 				label: r.path
-			}), /* @__PURE__ */ H(xt, {
+			}), /* @__PURE__ */ V(wt, {
 				keys: o.map((e) => e.key),
 				dark: e.dark
 			})] }),
-			/* @__PURE__ */ H(Ct, {
+			/* @__PURE__ */ V(Dt, {
 				rows: r.rows,
 				corrected: a,
 				unit: i
 			}),
-			/* @__PURE__ */ H(Tt, {
+			/* @__PURE__ */ V(kt, {
 				rows: r.rows,
 				corrected: a
 			}),
-			/* @__PURE__ */ H(Et, {
+			/* @__PURE__ */ V(At, {
 				page: e,
 				asked: n,
 				node: r
@@ -1069,140 +1116,135 @@ function St({ page: e, report: t, asked: n, node: r, unit: i }) {
 		]
 	});
 }
-function Ct({ rows: e, corrected: t, unit: n }) {
-	return e.some((e) => e.direction) ? /* @__PURE__ */ H("table", {
+function Dt({ rows: e, corrected: t, unit: n }) {
+	return e.some((e) => e.direction) ? /* @__PURE__ */ V("table", {
 		class: "plain",
-		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				children: "direction"
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: ["device self ", n.name]
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: "ops"
 			})
-		] }) }), /* @__PURE__ */ H("tbody", { children: e.map((e) => /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		] }) }), /* @__PURE__ */ V("tbody", { children: e.map((e) => /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "row",
 				children: e.direction ?? "none"
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: /* @__PURE__ */ H(wt, {
+				children: /* @__PURE__ */ V(Ot, {
 					figure: e.device.self,
 					corrected: t,
 					unit: n
 				})
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: J(e.device.ops)
+				children: q(e.device.ops)
 			})
 		] }, e.direction)) })]
 	}) : null;
 }
-function wt({ figure: e, corrected: t, unit: n }) {
+function Ot({ figure: e, corrected: t, unit: n }) {
 	let r = Y(e, t);
-	return /* @__PURE__ */ H("span", {
-		title: r.interval ? `${G(r.interval[0])} to ${G(r.interval[1])}` : void 0,
-		children: K(r.value, n)
+	return /* @__PURE__ */ V("span", {
+		title: r.interval ? Ye(r.interval) : void 0,
+		children: G(r.value, n)
 	});
 }
-function Tt({ rows: e, corrected: t }) {
+function kt({ rows: e, corrected: t }) {
 	let n = (n) => {
 		let r = /* @__PURE__ */ new Map();
 		for (let i of e) for (let [e, a] of Object.entries(n(i))) r.set(e, (r.get(e) ?? 0) + X(a, t));
 		return [...r].filter(([, e]) => e > 0).sort((e, t) => t[1] - e[1]);
-	}, r = (e) => e.map(([e, t]) => `${W[e] ?? e.replace("_", " ")} ${G(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
-	return /* @__PURE__ */ H("dl", {
+	}, r = (e) => e.map(([e, t]) => `${Re[e] ?? e.replace("_", " ")} ${W(t)}`).join(" · "), [i, a] = [n((e) => e.device.categories), n((e) => e.host.categories)];
+	return /* @__PURE__ */ V("dl", {
 		class: "categories",
-		children: [i.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "device" }), /* @__PURE__ */ H("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H("dt", { children: "host threads" }), /* @__PURE__ */ H("dd", { children: r(a) })] })]
+		children: [i.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("dt", { children: "device" }), /* @__PURE__ */ V("dd", { children: r(i) })] }), a.length > 0 && /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V("dt", { children: "host threads" }), /* @__PURE__ */ V("dd", { children: r(a) })] })]
 	});
 }
-function Et({ page: e, asked: t, node: n }) {
-	let [r, i] = R(null), a = n.rows.map((e) => e.direction);
-	if (z(() => {
+function At({ page: e, asked: t, node: n }) {
+	let [r, i] = L(null), a = n.rows.map((e) => e.direction);
+	if (R(() => {
 		let r = !1;
-		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(kt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
+		return i(null), Promise.all(a.map((r) => e.source.ops(t, n.process, n.path, r))).then((e) => !r && i(Nt(e)), (e) => !r && i(e instanceof Z ? e : new Z(String(e), ""))), () => {
 			r = !0;
 		};
 	}, [
 		e.source,
 		t,
 		n.key
-	]), r === null) return /* @__PURE__ */ H("p", {
+	]), r === null) return /* @__PURE__ */ V("p", {
 		class: "note",
 		children: "Looking up its device ops…"
 	});
-	if (r instanceof Z) return /* @__PURE__ */ H("p", {
+	if (r instanceof Z) return /* @__PURE__ */ V("p", {
 		class: "note",
 		children: r.message
 	});
-	if (!r.ops.length) return /* @__PURE__ */ H("p", {
+	if (!r.ops.length) return /* @__PURE__ */ V("p", {
 		class: "note",
 		children: "No device ops of its own."
 	});
 	let o = r.ops.reduce((e, t) => e + t.self, r.more_self);
-	return /* @__PURE__ */ H(y, { children: [
-		/* @__PURE__ */ H("h3", { children: "Device ops, as recorded" }),
-		/* @__PURE__ */ H("table", {
+	return /* @__PURE__ */ V(y, { children: [
+		/* @__PURE__ */ V("h3", { children: "Device ops, as recorded" }),
+		/* @__PURE__ */ V("table", {
 			class: "plain ops",
-			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-				/* @__PURE__ */ H("th", {
+			children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					children: "op"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: "self"
 				}),
-				/* @__PURE__ */ H("th", {
-					scope: "col",
-					class: "number",
-					children: "share"
-				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: "runs"
 				})
-			] }) }), /* @__PURE__ */ H("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ H(Dt, {
+			] }) }), /* @__PURE__ */ V("tbody", { children: r.ops.map((e, t) => /* @__PURE__ */ V(jt, {
 				op: e,
 				whole: o
 			}, t)) })]
 		}),
-		r.more > 0 && /* @__PURE__ */ H("p", {
+		r.more > 0 && /* @__PURE__ */ V("p", {
 			class: "note",
 			children: [
 				r.more,
 				" more ops, ",
-				G(r.more_self)
+				W(r.more_self)
 			]
 		})
 	] });
 }
-function Dt({ op: e, whole: t }) {
+function jt({ op: e, whole: t }) {
 	let n = e.source.findLast((e) => !/site-packages|dist-packages|lib\/python/.test(e.file)) ?? e.source.at(-1);
-	return /* @__PURE__ */ H("tr", { children: [
-		/* @__PURE__ */ H("td", { children: [
-			/* @__PURE__ */ H("code", { children: e.name }),
+	return /* @__PURE__ */ V("tr", { children: [
+		/* @__PURE__ */ V("td", { children: [
+			/* @__PURE__ */ V("code", { children: e.name }),
 			" ",
-			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ H("span", {
+			e.opcode && e.opcode !== "fusion" && !e.name.startsWith(e.opcode) && /* @__PURE__ */ V("span", {
 				class: "faint",
 				children: e.opcode
 			}),
-			e.kernel && e.kernel !== e.name && /* @__PURE__ */ H("div", {
+			e.kernel && e.kernel !== e.name && /* @__PURE__ */ V("div", {
 				class: "faint",
 				children: e.kernel
 			}),
-			n && /* @__PURE__ */ H("div", {
+			n && /* @__PURE__ */ V("div", {
 				class: "source",
 				title: e.source.map((e) => `${e.file}:${e.line} in ${e.function}`).join("\n"),
 				children: [
@@ -1210,36 +1252,35 @@ function Dt({ op: e, whole: t }) {
 					":",
 					n.line,
 					" ",
-					/* @__PURE__ */ H("span", {
+					/* @__PURE__ */ V("span", {
 						class: "faint",
-						children: Ot(n.function)
+						children: Mt(n.function)
 					})
 				]
 			}),
-			e.op_name && /* @__PURE__ */ H("div", {
+			e.op_name && /* @__PURE__ */ V("div", {
 				class: "faint opname",
 				title: e.op_name,
 				children: e.op_name
 			})
 		] }),
-		/* @__PURE__ */ H("td", {
+		/* @__PURE__ */ V("td", {
 			class: "number",
-			children: G(e.self)
+			children: [W(e.self), /* @__PURE__ */ V("div", {
+				class: "faint",
+				children: K(e.self, t)
+			})]
 		}),
-		/* @__PURE__ */ H("td", {
+		/* @__PURE__ */ V("td", {
 			class: "number",
-			children: q(e.self, t)
-		}),
-		/* @__PURE__ */ H("td", {
-			class: "number",
-			children: J(e.count)
+			children: q(e.count)
 		})
 	] });
 }
-function Ot(e) {
+function Mt(e) {
 	return e.split(".").at(-1) ?? e;
 }
-function kt(e) {
+function Nt(e) {
 	return {
 		ops: e.flatMap((e) => e.ops).sort((e, t) => t.self - e.self).slice(0, 200),
 		more: e.reduce((e, t) => e + t.more, 0),
@@ -1247,7 +1288,7 @@ function kt(e) {
 	};
 }
 // src/views/Operations.tsx
-var At = [
+var Pt = [
 	{
 		key: "wallTotal",
 		title: "wall total",
@@ -1318,36 +1359,36 @@ var At = [
 		read: (e) => e.callbacks,
 		help: "host callbacks made from compiled code"
 	}
-], jt = {
+], Ft = {
 	wall: ["wall time", (e) => e.wallTotal],
 	device: ["device time", (e) => e.deviceTotal],
 	host: ["host only", (e) => e.hostOnlyTotal]
-};
-function Mt({ page: e, report: t, asked: n }) {
-	let { state: r, change: i, dark: a } = e, o = V(() => ct(t, r.corrected), [t, r.corrected]), s = V(() => ft(o), [o]), c = V(() => new He(o.map((e) => e.path)), [o]), [l, u] = R("wall"), [d, f] = R(/* @__PURE__ */ new Set()), p = s.find((e) => e.key === r.operation) ?? null, m = At.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), h = Nt(o, r.sort, r.filter, d), g = Ke(X(t.totals.wall, r.corrected)), _ = (e) => i({ operation: e.key === r.operation ? null : e.key });
-	return /* @__PURE__ */ H("div", {
+}, It = 300, Lt = 12;
+function Rt({ page: e, report: t, asked: n }) {
+	let { state: r, change: i, dark: a } = e, o = B(() => dt(t, r.corrected), [t, r.corrected]), s = B(() => ht(o), [o]), c = B(() => new Ge(o.map((e) => e.path)), [o]), [l, u] = L("wall"), [d, f] = L(/* @__PURE__ */ new Set()), [p, m] = L(It), h = s.find((e) => e.key === r.operation) ?? null, g = Pt.filter((e) => !e.optional || s.some((t) => e.read(t) > 0)), _ = zt(o, r.sort, r.filter, d), v = Je(X(t.totals.wall, r.corrected)), y = (e) => i({ operation: e.key === r.operation ? null : e.key });
+	return /* @__PURE__ */ V("div", {
 		class: "operations",
-		children: [/* @__PURE__ */ H("section", {
+		children: [/* @__PURE__ */ V("section", {
 			"aria-labelledby": "icicle-title",
-			children: [/* @__PURE__ */ H("div", {
+			children: [/* @__PURE__ */ V("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ H("h2", {
+					/* @__PURE__ */ V("h2", {
 						id: "icicle-title",
 						children: "Operations"
 					}),
-					/* @__PURE__ */ H("div", {
+					/* @__PURE__ */ V("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "What the boxes show",
-						children: Object.entries(jt).map(([e, [t]]) => /* @__PURE__ */ H("button", {
+						children: Object.entries(Ft).map(([e, [t]]) => /* @__PURE__ */ V("button", {
 							type: "button",
 							"aria-pressed": l === e,
 							onClick: () => u(e),
 							children: t
 						}, e))
 					}),
-					/* @__PURE__ */ H("input", {
+					/* @__PURE__ */ V("input", {
 						type: "search",
 						placeholder: "Filter by name",
 						"aria-label": "Filter operations by name",
@@ -1355,21 +1396,23 @@ function Mt({ page: e, report: t, asked: n }) {
 						onInput: (e) => i({ filter: e.currentTarget.value })
 					})
 				]
-			}), /* @__PURE__ */ H(et, {
+			}), /* @__PURE__ */ V(rt, {
 				roots: o,
-				read: jt[l][1],
+				read: Ft[l][1],
 				colors: c,
 				dark: a,
 				chosen: r.operation,
-				onChoose: _
+				onChoose: y
 			})]
-		}), /* @__PURE__ */ H("div", {
-			class: p ? "beside" : "",
-			children: [/* @__PURE__ */ H(Pt, {
+		}), /* @__PURE__ */ V("div", {
+			class: h ? "beside" : "",
+			children: [/* @__PURE__ */ V(Bt, {
 				report: t,
-				nodes: h,
-				columns: m,
-				unit: g,
+				nodes: _.slice(0, p),
+				more: _.length - p,
+				onMore: () => m(2 * p),
+				columns: g,
+				unit: v,
 				page: e,
 				colors: c,
 				closed: d,
@@ -1377,154 +1420,174 @@ function Mt({ page: e, report: t, asked: n }) {
 					let n = new Set(d);
 					t ? n.delete(e.key) : n.add(e.key), f(n);
 				},
-				onChoose: _
-			}), p && /* @__PURE__ */ H(St, {
+				onChoose: y
+			}), h && /* @__PURE__ */ V(Et, {
 				page: e,
 				report: t,
 				asked: n,
-				node: p,
-				unit: g
+				node: h,
+				unit: v
 			})]
 		})]
 	});
 }
-function Nt(e, t, n, r) {
-	let i = t === "name" ? null : (At.find((e) => e.key === t) ?? At[0]).read, a = n.trim().toLowerCase(), o = (e) => At.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
+function zt(e, t, n, r) {
+	let i = t === "name" ? null : (Pt.find((e) => e.key === t) ?? Pt[0]).read, a = n.trim().toLowerCase(), o = (e) => Pt.some((t) => t.read(e) > 0) || e.children.some(o), s = (e) => e.path.toLowerCase().includes(a) || e.children.some(s), c = (e) => Math.max(i(e), ...e.children.map(c)), l = (e, t) => e.process - t.process || Number(e.special) - Number(t.special) || (i ? c(t) - c(e) : e.name.localeCompare(t.name)), u = (e) => e.filter((e) => o(e) && (!a || s(e))).sort(l).flatMap((e) => [e, ...r.has(e.key) && !a ? [] : u([...e.children])]);
 	return u([...e]);
 }
-function Pt({ report: e, nodes: t, columns: n, unit: r, page: i, colors: a, closed: o, onToggle: s, onChoose: c }) {
-	let { state: l, change: u, dark: d } = i, f = X(e.totals.wall, l.corrected), p = e.processes.length > 1, m = B(null), h = t.some((e) => e.key === l.operation) ? l.operation : t[0]?.key, g = (e, t) => {
+function Bt({ report: e, nodes: t, more: n, onMore: r, columns: i, unit: a, page: o, colors: s, closed: c, onToggle: l, onChoose: u }) {
+	let { state: d, change: f, dark: p } = o, m = X(e.totals.wall, d.corrected), h = e.processes.length > 1, g = z(null), _ = t.some((e) => e.key === d.operation) ? d.operation : t[0]?.key, v = (e, t) => {
 		let n = {
 			ArrowDown: 1,
 			ArrowUp: -1
 		}[e.key];
 		if (n) {
-			let t = [...m.current.querySelectorAll("tr")];
+			let t = [...g.current.querySelectorAll("tr")];
 			t[t.indexOf(e.currentTarget) + n]?.focus();
-		} else if (e.key === "ArrowRight") s(t, !0);
-		else if (e.key === "ArrowLeft") s(t, !1);
-		else if ((e.key === "Enter" || e.key === " ") && e.target === e.currentTarget) c(t);
+		} else if (e.key === "ArrowRight") l(t, !0);
+		else if (e.key === "ArrowLeft") l(t, !1);
+		else if ((e.key === "Enter" || e.key === " ") && e.target === e.currentTarget) u(t);
 		else return;
 		e.preventDefault();
-	}, _ = (e, t, n, r = "number") => /* @__PURE__ */ H("th", {
+	}, y = (e, t, n, r = "number", i = !1) => /* @__PURE__ */ V("th", {
 		scope: "col",
 		class: r,
-		"aria-sort": l.sort === e ? e === "name" ? "ascending" : "descending" : "none",
-		children: /* @__PURE__ */ H("button", {
+		"aria-sort": d.sort === e ? e === "name" ? "ascending" : "descending" : "none",
+		children: [/* @__PURE__ */ V("button", {
 			type: "button",
 			title: n,
-			onClick: () => u({ sort: e }),
+			onClick: () => f({ sort: e }),
 			children: t
-		})
+		}), i && /* @__PURE__ */ V("div", { children: a.name })]
 	});
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "scroll",
-		children: [/* @__PURE__ */ H("table", {
-			class: "tree",
-			role: "treegrid",
-			"aria-label": "Operations",
-			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-				_("name", "operation", "sort by name", "name"),
-				n.map((e) => _(e.key, `${e.title}${e.time ? ` ${r.name}` : ""}`, e.help)),
-				/* @__PURE__ */ H("th", {
-					scope: "col",
-					title: "device self time by direction of differentiation",
-					children: "forward / backward"
-				}),
-				/* @__PURE__ */ H("th", {
-					scope: "col",
-					title: "why the device time was given to this operation",
-					children: "evidence"
-				})
-			] }) }), /* @__PURE__ */ H("tbody", {
-				ref: m,
-				children: t.map((t) => /* @__PURE__ */ H("tr", {
-					role: "row",
-					tabIndex: t.key === h ? 0 : -1,
-					"aria-level": t.depth + 1,
-					"aria-expanded": t.children.length ? !o.has(t.key) : void 0,
-					"aria-selected": t.key === l.operation,
-					"data-path": t.path,
-					onKeyDown: (e) => g(e, t),
-					onClick: () => c(t),
-					children: [
-						/* @__PURE__ */ H("th", {
-							scope: "row",
-							class: "name",
-							children: /* @__PURE__ */ H("div", {
-								style: { paddingLeft: `${t.depth * 16}px` },
-								title: t.path,
-								children: [
-									t.children.length ? /* @__PURE__ */ H("button", {
-										type: "button",
-										class: "twist",
-										tabIndex: -1,
-										"aria-label": o.has(t.key) ? "Open" : "Close",
-										onClick: (e) => {
-											e.stopPropagation(), s(t, o.has(t.key));
-										},
-										children: o.has(t.key) ? "▸" : "▾"
-									}) : /* @__PURE__ */ H("span", { class: "twist" }),
-									/* @__PURE__ */ H("i", {
-										class: "swatch",
-										style: { background: a.of(t.path, null, d) }
-									}),
-									/* @__PURE__ */ H("span", {
-										class: "text",
-										children: t.name
-									}),
-									p && t.depth === 0 && /* @__PURE__ */ H("span", {
-										class: "faint",
-										children: [" · ", mt(e, t.process)]
-									})
-								]
-							})
-						}),
-						n.map((e) => /* @__PURE__ */ H("td", {
-							class: "number",
-							"data-figure": e.key,
-							"data-value": e.read(t),
-							children: [e.key === "wallTotal" && /* @__PURE__ */ H("i", {
-								class: "fill",
-								style: { width: `${Math.min(100 * t.wallTotal / (f || 1), 100)}%` }
-							}), e.time ? K(e.read(t), r) : J(e.read(t))]
-						}, e.key)),
-						/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(It, { node: t }) }),
-						/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H(Rt, { node: t }) })
-					]
-				}, t.key))
-			})]
-		}), !t.length && /* @__PURE__ */ H("p", {
-			class: "note",
-			children: [
-				"No operation has “",
-				l.filter,
-				"” in its name."
-			]
-		})]
+		children: [
+			/* @__PURE__ */ V("table", {
+				class: "tree",
+				role: "treegrid",
+				"aria-label": "Operations",
+				children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+					y("name", "operation", "sort by name", "name"),
+					i.map((e) => y(e.key, e.title, e.help, "number", e.time)),
+					/* @__PURE__ */ V("th", {
+						scope: "col",
+						title: "device self time by direction of differentiation",
+						children: "forward / backward"
+					}),
+					/* @__PURE__ */ V("th", {
+						scope: "col",
+						title: "why the device time was given to this operation",
+						children: "evidence"
+					})
+				] }) }), /* @__PURE__ */ V("tbody", {
+					ref: g,
+					children: t.map((t) => /* @__PURE__ */ V("tr", {
+						role: "row",
+						tabIndex: t.key === _ ? 0 : -1,
+						"aria-level": t.depth + 1,
+						"aria-expanded": t.children.length ? !c.has(t.key) : void 0,
+						"aria-selected": t.key === d.operation,
+						"data-path": t.path,
+						onKeyDown: (e) => v(e, t),
+						onClick: () => u(t),
+						children: [
+							/* @__PURE__ */ V("th", {
+								scope: "row",
+								class: "name",
+								children: /* @__PURE__ */ V("div", {
+									style: { paddingLeft: `${Math.min(t.depth, Lt) * 16}px` },
+									title: t.path,
+									children: [
+										t.children.length ? /* @__PURE__ */ V("button", {
+											type: "button",
+											class: "twist",
+											tabIndex: -1,
+											"aria-label": c.has(t.key) ? "Open" : "Close",
+											onClick: (e) => {
+												e.stopPropagation(), l(t, c.has(t.key));
+											},
+											children: c.has(t.key) ? "▸" : "▾"
+										}) : /* @__PURE__ */ V("span", { class: "twist" }),
+										/* @__PURE__ */ V("i", {
+											class: "swatch",
+											style: { background: s.of(t.path, null, p) }
+										}),
+										/* @__PURE__ */ V("span", {
+											class: "text",
+											children: t.name
+										}),
+										h && t.depth === 0 && /* @__PURE__ */ V("span", {
+											class: "faint",
+											children: [" · ", _t(e, t.process)]
+										})
+									]
+								})
+							}),
+							i.map((e) => /* @__PURE__ */ V("td", {
+								class: "number",
+								"data-figure": e.key,
+								"data-value": e.read(t),
+								children: [e.key === "wallTotal" && /* @__PURE__ */ V("i", {
+									class: "fill",
+									style: { width: `${Math.min(100 * t.wallTotal / (m || 1), 100)}%` }
+								}), e.time ? G(e.read(t), a) : q(e.read(t))]
+							}, e.key)),
+							/* @__PURE__ */ V("td", { children: /* @__PURE__ */ V(Ht, { node: t }) }),
+							/* @__PURE__ */ V("td", { children: /* @__PURE__ */ V(Wt, { node: t }) })
+						]
+					}, t.key))
+				})]
+			}),
+			n > 0 && /* @__PURE__ */ V("p", {
+				class: "note",
+				children: [
+					n.toLocaleString("en"),
+					" more rows. ",
+					/* @__PURE__ */ V("button", {
+						type: "button",
+						class: "action",
+						onClick: r,
+						children: "Show more"
+					})
+				]
+			}),
+			!t.length && d.filter && /* @__PURE__ */ V("p", {
+				class: "note",
+				children: [
+					"No operation has “",
+					d.filter,
+					"” in its name."
+				]
+			}),
+			!t.length && !d.filter && /* @__PURE__ */ V("p", {
+				class: "note",
+				children: "Nothing ran within the window."
+			})
+		]
 	});
 }
-var Ft = [
+var Vt = [
 	"forward",
 	"recompute",
 	"backward"
 ];
-function It({ node: e }) {
-	let t = Ft.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
+function Ht({ node: e }) {
+	let t = Vt.map((t) => [t, e.directions.get(t) ?? 0]), n = t.reduce((e, [, t]) => e + t, 0);
 	if (!n) return null;
-	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${q(t, n)}`).join(", ");
-	return /* @__PURE__ */ H("div", {
+	let r = t.filter(([, e]) => e).map(([e, t]) => `${e} ${K(t, n)}`).join(", ");
+	return /* @__PURE__ */ V("div", {
 		class: "mini directions",
 		role: "img",
 		"aria-label": r,
 		title: r,
-		children: t.map(([e, t]) => /* @__PURE__ */ H("span", {
+		children: t.map(([e, t]) => /* @__PURE__ */ V("span", {
 			class: e,
 			style: { width: `${100 * t / n}%` }
 		}, e))
 	});
 }
-var Lt = [
+var Ut = [
 	"mark",
 	"annotation",
 	"scope",
@@ -1534,193 +1597,236 @@ var Lt = [
 	"host",
 	"none"
 ];
-function Rt({ node: e }) {
+function Wt({ node: e }) {
 	let t = [...e.evidence.values()].reduce((e, t) => e + t, 0);
 	if (!t) return null;
-	let n = Lt.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${q(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
-	return /* @__PURE__ */ H("div", {
+	let n = Ut.flatMap((t) => e.evidence.get(t) ? [[t, e.evidence.get(t)]] : []), r = n.map(([e, n]) => `${e} ${K(n, t)}`).join(", "), i = n.reduce((e, t) => t[1] > e[1] ? t : e);
+	return /* @__PURE__ */ V("div", {
 		class: "evidence",
 		title: r,
-		children: [/* @__PURE__ */ H("div", {
+		children: [/* @__PURE__ */ V("div", {
 			class: "mini",
 			role: "img",
 			"aria-label": r,
-			children: n.map(([e, n]) => /* @__PURE__ */ H("span", {
+			children: n.map(([e, n]) => /* @__PURE__ */ V("span", {
 				class: `e-${e}`,
 				style: { width: `${100 * n / t}%` }
 			}, e))
-		}), /* @__PURE__ */ H("span", {
+		}), /* @__PURE__ */ V("span", {
 			class: "faint",
 			children: i[0]
 		})]
 	});
 }
 // src/views/Overhead.tsx
-var zt = {
+var Gt = {
 	none: "Nothing was subtracted: these are the times as recorded.",
 	calibrated: "What recording costs was measured on this machine by calibration, and subtracted.",
 	anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted."
 };
-function Bt({ report: e }) {
+function Kt({ report: e }) {
 	let { overhead: t } = e, n = t.correction !== "none";
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "overhead",
 		children: [
-			/* @__PURE__ */ H("section", {
+			/* @__PURE__ */ V("section", {
 				"aria-labelledby": "overhead-title",
 				children: [
-					/* @__PURE__ */ H("h2", {
+					/* @__PURE__ */ V("h2", {
 						id: "overhead-title",
 						children: "What profiling cost"
 					}),
-					/* @__PURE__ */ H("p", { children: zt[t.correction] ?? t.correction }),
-					!n && /* @__PURE__ */ H("p", {
-						class: "note",
-						children: [t.reason ?? "This report holds no correction.", " Small ops are inflated most: compare shares with care."]
-					}),
-					n && /* @__PURE__ */ H("p", { children: [t.inflation !== null && /* @__PURE__ */ H(y, { children: [
+					/* @__PURE__ */ V("p", { children: Gt[t.correction] ?? t.correction }),
+					!n && /* @__PURE__ */ V(y, { children: [
+						/* @__PURE__ */ V("p", { children: qt(t.reason ?? "the report holds no correction") }),
+						/* @__PURE__ */ V("p", {
+							class: "note",
+							children: "Recording costs a little for every op, so operations of many small ops look slower than they are. Two things make this page say by how much:"
+						}),
+						/* @__PURE__ */ V("ul", {
+							class: "note",
+							children: [/* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("code", { children: "rlscope-jax calibrate" }), " once on the machine that records: it measures what an op costs."] }), /* @__PURE__ */ V("li", { children: [
+								"five or more steps before the window that nobody records, ",
+								/* @__PURE__ */ V("code", { children: "Schedule(wait=5)" }),
+								": they are timed, and the recorded steps compared with them."
+							] })]
+						})
+					] }),
+					n && /* @__PURE__ */ V("p", { children: [t.inflation !== null && /* @__PURE__ */ V(y, { children: [
 						"The recorded work took ",
-						/* @__PURE__ */ H("strong", { children: [t.inflation.toFixed(2), " ×"] }),
+						/* @__PURE__ */ V("strong", { children: [t.inflation.toFixed(2), " ×"] }),
 						" as long as without profiling. "
-					] }), t.removed && /* @__PURE__ */ H(y, { children: [
+					] }), t.removed && /* @__PURE__ */ V(y, { children: [
 						"Removed: ",
-						/* @__PURE__ */ H("strong", { children: G(t.removed.ns) }),
-						t.removed.interval && /* @__PURE__ */ H(y, { children: [
+						/* @__PURE__ */ V("strong", { children: W(t.removed.ns) }),
+						t.removed.interval && /* @__PURE__ */ V(y, { children: [
 							" (",
-							G(t.removed.interval[0]),
-							" to ",
-							G(t.removed.interval[1]),
+							Ye(t.removed.interval),
 							")"
 						] }),
 						"."
 					] })] })
 				]
 			}),
-			n && /* @__PURE__ */ H(Vt, {
+			n && /* @__PURE__ */ V(Xt, {
 				title: "Constants of this machine",
 				values: t.constants
 			}),
-			t.anchors && /* @__PURE__ */ H(Vt, {
+			t.anchors && /* @__PURE__ */ V(Xt, {
 				title: "Unprofiled steps",
 				values: t.anchors
 			}),
-			n && /* @__PURE__ */ H(Wt, { report: e })
+			n && /* @__PURE__ */ V(en, { report: e })
 		]
 	});
 }
-function Vt({ title: e, values: t }) {
-	let n = Object.entries(t);
-	return n.length ? /* @__PURE__ */ H("section", { children: [/* @__PURE__ */ H("h3", { children: e }), /* @__PURE__ */ H("table", {
+function qt(e) {
+	return `${e.charAt(0).toUpperCase()}${e.slice(1)}${/[.!?]$/.test(e) ? "" : "."}`;
+}
+var Jt = {
+	tail_ratio: "what recording an op costs, over the time between its own end and its event's",
+	op_floor: "the least an op takes when nobody records it",
+	host_event: "an event of the runtime on the path of a call",
+	annotation: "one operation or annotation on the host",
+	step: "one step annotation",
+	wait: "a wait for a program that another thread runs",
+	python_call: "a Python call under the Python tracer; shown, not subtracted",
+	steps: "unprofiled steps that were timed",
+	base_ns: "their typical length",
+	uncertainty_ns: "how sure that is",
+	ratio: "the ratio at which the recorded steps become as long as these"
+}, Yt = /* @__PURE__ */ new Set([
+	"tail_ratio",
+	"ratio",
+	"steps"
+]);
+function Xt({ title: e, values: t }) {
+	let n = Object.entries(t).filter(([, e]) => e !== null);
+	return n.length ? /* @__PURE__ */ V("section", { children: [/* @__PURE__ */ V("h3", { children: e }), /* @__PURE__ */ V("table", {
 		class: "plain narrow",
-		children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "col",
-				children: "constant"
+				children: "figure"
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: "value"
 			}),
-			/* @__PURE__ */ H("th", {
+			/* @__PURE__ */ V("th", {
 				scope: "col",
 				class: "number",
 				children: "interval"
+			}),
+			/* @__PURE__ */ V("th", {
+				scope: "col",
+				children: "what it is"
 			})
-		] }) }), /* @__PURE__ */ H("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ H("tr", { children: [
-			/* @__PURE__ */ H("th", {
+		] }) }), /* @__PURE__ */ V("tbody", { children: n.map(([e, t]) => /* @__PURE__ */ V("tr", { children: [
+			/* @__PURE__ */ V("th", {
 				scope: "row",
-				children: e.replaceAll("_", " ")
+				children: e.replace(/_ns$/, "").replaceAll("_", " ")
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: Ut(Ht(t) ? t.value : t)
+				children: $t(e, Zt(t) ? t.value : t)
 			}),
-			/* @__PURE__ */ H("td", {
+			/* @__PURE__ */ V("td", {
 				class: "number",
-				children: Ht(t) ? `${Ut(t.low)} to ${Ut(t.high)}` : "–"
+				children: Zt(t) ? Qt(e, t) : "–"
+			}),
+			/* @__PURE__ */ V("td", {
+				class: "faint",
+				children: Jt[e]
 			})
 		] }, e)) })]
 	})] }) : null;
 }
-function Ht(e) {
+function Zt(e) {
 	return typeof e == "object" && !!e && "value" in e && "low" in e && "high" in e;
 }
-function Ut(e) {
-	return typeof e == "number" ? Number.isInteger(e) ? e.toLocaleString("en") : e.toPrecision(4) : typeof e == "string" ? e : JSON.stringify(e);
+function Qt(e, { low: t, high: n }) {
+	return Yt.has(e) ? `${$t(e, t)} to ${$t(e, n)}` : Ye([t, n]);
 }
-function Wt({ report: e }) {
-	let t = new Map(ft(ct(e, !1)).map((e) => [e.key, e])), n = ft(ct(e, !0)).map((e) => ({
+function $t(e, t) {
+	return typeof t == "number" ? Yt.has(e) ? Number.isInteger(t) ? t.toLocaleString("en") : t.toFixed(2) : W(t) : typeof t == "string" ? t : JSON.stringify(t);
+}
+function en({ report: e }) {
+	let t = new Map(ht(dt(e, !1)).map((e) => [e.key, e])), n = ht(dt(e, !0)).map((e) => ({
 		node: e,
 		before: t.get(e.key)?.wall ?? 0,
 		after: e.wall
-	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = Ke(r);
-	return /* @__PURE__ */ H("section", { children: [
-		/* @__PURE__ */ H("h3", { children: "Removed from each operation" }),
-		/* @__PURE__ */ H("table", {
+	})).filter((e) => e.before !== e.after).sort((e, t) => t.before - t.after - (e.before - e.after)), r = Math.max(1, ...n.map((e) => e.before)), i = Je(r);
+	return /* @__PURE__ */ V("section", { children: [
+		/* @__PURE__ */ V("h3", { children: "Removed from each operation" }),
+		/* @__PURE__ */ V("table", {
 			class: "plain",
-			children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-				/* @__PURE__ */ H("th", {
+			children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					children: "operation"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: ["recorded ", i.name]
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: ["corrected ", i.name]
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
 					children: ["removed ", i.name]
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
 					class: "number",
-					children: "of it"
+					children: "share"
 				}),
-				/* @__PURE__ */ H("th", {
+				/* @__PURE__ */ V("th", {
 					scope: "col",
-					children: /* @__PURE__ */ H("span", {
-						class: "hidden",
-						children: "bar"
-					})
+					class: "wide",
+					children: [
+						/* @__PURE__ */ V("i", { class: "swatch kept" }),
+						" corrected ",
+						/* @__PURE__ */ V("i", { class: "swatch removed" }),
+						" removed"
+					]
 				})
-			] }) }), /* @__PURE__ */ H("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ H("tr", { children: [
-				/* @__PURE__ */ H("th", {
+			] }) }), /* @__PURE__ */ V("tbody", { children: n.map(({ node: e, before: t, after: n }) => /* @__PURE__ */ V("tr", { children: [
+				/* @__PURE__ */ V("th", {
 					scope: "row",
 					children: e.path
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: K(t, i)
+					children: G(t, i)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: K(n, i)
+					children: G(n, i)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: K(t - n, i)
+					children: G(t - n, i)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ V("td", {
 					class: "number",
-					children: q(t - n, t)
+					children: K(t - n, t)
 				}),
-				/* @__PURE__ */ H("td", {
+				/* @__PURE__ */ V("td", {
 					class: "wide",
-					children: /* @__PURE__ */ H("div", {
+					children: /* @__PURE__ */ V("div", {
 						class: "stacked",
 						"aria-hidden": "true",
-						children: [/* @__PURE__ */ H("span", {
+						children: [/* @__PURE__ */ V("span", {
 							class: "kept",
 							style: { width: `${100 * n / r}%` }
-						}), /* @__PURE__ */ H("span", {
+						}), /* @__PURE__ */ V("span", {
 							class: "removed",
 							style: { width: `${100 * Math.max(t - n, 0) / r}%` }
 						})]
@@ -1728,185 +1834,221 @@ function Wt({ report: e }) {
 				})
 			] }, e.key)) })]
 		}),
-		!n.length && /* @__PURE__ */ H("p", {
+		!n.length && /* @__PURE__ */ V("p", {
 			class: "note",
 			children: "Nothing."
 		})
 	] });
 }
 // src/views/Overview.tsx
-var Gt = 14;
-function Kt({ page: e, report: t }) {
+var tn = 14;
+function nn({ page: e, report: t }) {
 	let { corrected: n } = e.state;
-	return /* @__PURE__ */ H("div", {
+	return /* @__PURE__ */ V("div", {
 		class: "overview",
 		children: [
-			/* @__PURE__ */ H(qt, { report: t }),
-			/* @__PURE__ */ H(Jt, {
+			/* @__PURE__ */ V(rn, { report: t }),
+			/* @__PURE__ */ V(an, {
 				report: t,
 				corrected: n
 			}),
-			/* @__PURE__ */ H(Zt, {
+			/* @__PURE__ */ V(on, {
+				report: t,
+				corrected: n
+			}),
+			/* @__PURE__ */ V(ln, {
 				page: e,
 				report: t
 			}),
-			/* @__PURE__ */ H(en, {
+			/* @__PURE__ */ V(fn, {
 				page: e,
-				findings: t.findings
+				report: t
 			}),
-			/* @__PURE__ */ H(nn, { report: t })
+			/* @__PURE__ */ V(hn, { report: t })
 		]
 	});
 }
-function qt({ report: e }) {
+function rn({ report: e }) {
 	let { verdict: t, problems: n } = e.health;
-	return n.length ? /* @__PURE__ */ H("section", {
+	return n.length ? /* @__PURE__ */ V("section", {
 		class: `health ${t}`,
 		"aria-label": "Health of the capture",
-		children: n.map((e) => /* @__PURE__ */ H("div", { children: [/* @__PURE__ */ H("strong", { children: [
+		children: n.map((e) => /* @__PURE__ */ V("div", { children: [/* @__PURE__ */ V("strong", { children: [
 			t === "ok" ? "note" : t,
 			": ",
 			e.message
-		] }), /* @__PURE__ */ H("p", { children: [
+		] }), /* @__PURE__ */ V("p", { children: [
 			e.hint,
 			" ",
-			/* @__PURE__ */ H("code", { children: e.code })
+			/* @__PURE__ */ V("code", { children: e.code })
 		] })] }, e.code))
-	}) : null;
+	}) : /* @__PURE__ */ V("p", {
+		class: "sound",
+		children: [/* @__PURE__ */ V("b", { children: "Capture ok:" }), " nothing is missing that these figures would need."]
+	});
 }
-function Jt({ report: e, corrected: t }) {
+function an({ report: e, corrected: t }) {
+	let { totals: n } = e, r = Y(n.wall, t).value, i = (e) => K(Y(n[e], t).value, r), [a, o] = gt(e, t, 2).filter((e) => e.path && !e.path.startsWith("("));
+	return !r || !a ? null : /* @__PURE__ */ V("p", {
+		class: "summary",
+		children: [
+			"The heaviest operation is ",
+			/* @__PURE__ */ V("strong", { children: $e(a.label, 60) }),
+			" (",
+			K(a.wall, r),
+			")",
+			o && /* @__PURE__ */ V(y, { children: [
+				", then ",
+				/* @__PURE__ */ V("strong", { children: $e(o.label, 60) }),
+				" (",
+				K(o.wall, r),
+				")"
+			] }),
+			". A device was busy for ",
+			i("device_busy"),
+			" of the time; for ",
+			i("host_only"),
+			" only the host worked, and for ",
+			i("idle"),
+			" nothing did."
+		]
+	});
+}
+function on({ report: e, corrected: t }) {
 	let { totals: n, window: r, steps: i, overhead: a } = e, o = Y(n.wall, t), s = (e) => {
 		let r = Y(n[e], t);
-		return /* @__PURE__ */ H(Xt, {
-			title: Yt[e],
+		return /* @__PURE__ */ V(cn, {
+			title: sn[e][0],
+			help: sn[e][1],
 			id: e,
-			main: q(r.value, o.value),
+			main: K(r.value, o.value),
 			chosen: r
 		});
 	}, c = i.wall && Y(i.wall.median, t), l = a.removed;
-	return /* @__PURE__ */ H("section", {
+	return /* @__PURE__ */ V("section", {
 		class: "tiles",
 		"aria-label": "Headline figures",
 		children: [
-			/* @__PURE__ */ H(Xt, {
-				title: "window",
+			/* @__PURE__ */ V(cn, {
+				title: (r.windows ?? 1) > 1 ? `${r.windows} windows` : "window",
 				id: "wall",
-				main: G(o.value),
-				chosen: {
-					...o,
-					value: null
-				},
-				detail: c ? `${Xe(r.steps, "step")} of ${G(c.value)}` : "no steps marked"
+				main: W(o.value),
+				chosen: o,
+				detail: c ? `${Qe(r.steps, "step")} of ${W(c.value)}` : "no steps marked"
 			}),
 			s("device_busy"),
 			s("host_only"),
 			s("overlap"),
 			s("idle"),
-			/* @__PURE__ */ H(Xt, {
+			/* @__PURE__ */ V(cn, {
 				title: "inflation",
 				id: "inflation",
 				main: a.inflation === null ? "not measured" : `${a.inflation.toFixed(2)} ×`,
-				detail: a.inflation === null ? "figures are as recorded" : l && nt(e) ? `${G(l.ns)} of overhead found` : "profiled ÷ unprofiled"
+				detail: a.inflation === null ? "figures are as recorded" : l && at(e) ? `${W(l.ns)} of overhead found` : "profiled ÷ unprofiled"
 			})
 		]
 	});
 }
-var Yt = {
-	device_busy: "device busy",
-	host_only: "host-bound",
-	overlap: "device and host",
-	idle: "idle"
+var sn = {
+	device_busy: ["device busy", "at least one ran an op"],
+	host_only: ["host-bound", "devices waited for the host"],
+	overlap: ["device and host", "part of “device busy”"],
+	idle: ["idle", "nothing worked"]
 };
-function Xt(e) {
-	let { title: t, id: n, main: r, chosen: i, detail: a } = e, o = i?.interval;
-	return /* @__PURE__ */ H("div", {
+function cn(e) {
+	let { title: t, help: n, id: r, main: i, chosen: a, detail: o } = e, s = a?.interval;
+	return /* @__PURE__ */ V("div", {
 		class: "tile",
-		"data-figure": n,
-		"data-ns": i?.value ?? void 0,
+		"data-figure": r,
+		"data-ns": a?.value ?? void 0,
 		children: [
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ V("span", {
 				class: "title",
 				children: t
 			}),
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ V("span", {
 				class: "main",
-				children: r
+				children: i
 			}),
-			/* @__PURE__ */ H("span", {
+			/* @__PURE__ */ V("span", {
 				class: "detail",
-				children: [a ?? (i && G(i.value)), o && /* @__PURE__ */ H(y, { children: [
-					" · ",
-					G(o[0]),
-					" to ",
-					G(o[1])
-				] })]
+				children: o ?? (a && W(a.value))
+			}),
+			s && /* @__PURE__ */ V("span", {
+				class: "detail",
+				children: Ye(s)
+			}),
+			n && /* @__PURE__ */ V("span", {
+				class: "detail",
+				children: n
 			})
 		]
 	});
 }
-function Zt({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = pt(t, n, Gt).map((e) => ({
+function ln({ page: e, report: t }) {
+	let { corrected: n } = e.state, r = gt(t, n, tn).map((e) => ({
 		...e,
-		cells: rt(e.operations, n),
-		interval: ot(e.operations, n)
-	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Le(r.flatMap((e) => e.cells.map((e) => e.key)));
-	return /* @__PURE__ */ H("section", {
+		cells: ot(e.operations, n),
+		interval: lt(e.operations, n)
+	})), i = Math.max(1, ...r.map((e) => Math.max(e.wall, e.interval?.[1] ?? 0))), a = r.reduce((e, t) => e + t.wall, 0), o = Be(r.flatMap((e) => e.cells.map((e) => e.key)));
+	return /* @__PURE__ */ V("section", {
 		"aria-labelledby": "bars-title",
 		children: [
-			/* @__PURE__ */ H("h2", {
+			/* @__PURE__ */ V("h2", {
 				id: "bars-title",
-				children: "Where the window went"
+				children: "Where the time went"
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
 				children: "Each instant belongs to one operation, so the bars sum to the window. An operation's bar is its own time, without the operations nested in it."
 			}),
-			/* @__PURE__ */ H(xt, {
+			!r.length && /* @__PURE__ */ V("p", { children: "Nothing was recorded." }),
+			/* @__PURE__ */ V(wt, {
 				keys: o,
 				dark: e.dark
 			}),
-			/* @__PURE__ */ H("table", {
+			/* @__PURE__ */ V("table", {
 				class: "bars",
-				children: [/* @__PURE__ */ H("thead", {
+				children: [/* @__PURE__ */ V("thead", {
 					class: "hidden",
-					children: /* @__PURE__ */ H("tr", { children: [
-						/* @__PURE__ */ H("th", {
+					children: /* @__PURE__ */ V("tr", { children: [
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "operation"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "resources"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "time"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "share"
 						})
 					] })
-				}), /* @__PURE__ */ H("tbody", { children: r.map((t) => /* @__PURE__ */ H("tr", {
+				}), /* @__PURE__ */ V("tbody", { children: r.map((t) => /* @__PURE__ */ V("tr", {
 					"data-path": t.path ?? void 0,
 					"data-ns": t.wall,
 					children: [
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "row",
-							children: t.path === null ? t.label : /* @__PURE__ */ H("button", {
+							children: t.path === null ? t.label : /* @__PURE__ */ V("button", {
 								type: "button",
 								class: "link",
 								title: t.label,
 								onClick: () => e.change({
 									view: "operations",
-									operation: st(t.process, t.path)
+									operation: ut(t.process, t.path)
 								}),
-								children: /* @__PURE__ */ H(Qt, { path: t.label })
+								children: /* @__PURE__ */ V(un, { path: t.label })
 							})
 						}),
-						/* @__PURE__ */ H("td", {
+						/* @__PURE__ */ V("td", {
 							class: "wide",
-							children: /* @__PURE__ */ H(bt, {
+							children: /* @__PURE__ */ V(Ct, {
 								segments: t.cells,
 								scale: i,
 								dark: e.dark,
@@ -1914,13 +2056,13 @@ function Zt({ page: e, report: t }) {
 								interval: t.interval
 							})
 						}),
-						/* @__PURE__ */ H("td", {
+						/* @__PURE__ */ V("td", {
 							class: "number",
-							children: G(t.wall)
+							children: W(t.wall)
 						}),
-						/* @__PURE__ */ H("td", {
+						/* @__PURE__ */ V("td", {
 							class: "number",
-							children: q(t.wall, a)
+							children: K(t.wall, a)
 						})
 					]
 				}, `${t.process}|${t.label}`)) })]
@@ -1928,74 +2070,95 @@ function Zt({ page: e, report: t }) {
 		]
 	});
 }
-function Qt({ path: e }) {
-	let t = Ze(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
-	return /* @__PURE__ */ H(y, { children: [n >= 0 && /* @__PURE__ */ H("span", {
+function un({ path: e }) {
+	let t = $e(e, Math.max(28, Math.min(80, Math.floor(window.innerWidth / 32)))), n = e.startsWith("(") ? -1 : t.lastIndexOf("/");
+	return /* @__PURE__ */ V(y, { children: [n >= 0 && /* @__PURE__ */ V("span", {
 		class: "faint",
 		children: t.slice(0, n + 1)
 	}), t.slice(n + 1)] });
 }
-var $t = 5;
-function en({ page: e, findings: t }) {
-	return t.length ? /* @__PURE__ */ H("section", {
+var dn = 5;
+function fn({ page: e, report: t }) {
+	let { findings: n } = t;
+	if (!n.length) return null;
+	let r = (n) => /* @__PURE__ */ V("ol", {
+		class: "findings",
+		children: n.map((n, r) => /* @__PURE__ */ V(pn, {
+			page: e,
+			report: t,
+			finding: n
+		}, r))
+	}), i = n.slice(dn);
+	return /* @__PURE__ */ V("section", {
 		"aria-labelledby": "findings-title",
 		children: [
-			/* @__PURE__ */ H("h2", {
+			/* @__PURE__ */ V("h2", {
 				id: "findings-title",
 				children: "What to do next"
 			}),
-			/* @__PURE__ */ H("ol", {
-				class: "findings",
-				children: t.slice(0, $t).map((t, n) => /* @__PURE__ */ H("li", {
-					class: t.severity,
-					children: [/* @__PURE__ */ H("span", {
-						class: "badge",
-						children: t.severity
-					}), /* @__PURE__ */ H("div", { children: [
-						/* @__PURE__ */ H("strong", { children: t.message }),
-						t.hint && /* @__PURE__ */ H("p", { children: t.hint }),
-						/* @__PURE__ */ H("p", {
-							class: "facts",
-							children: [
-								/* @__PURE__ */ H("code", { children: t.code }),
-								t.gain_ns ? /* @__PURE__ */ H("span", { children: [
-									"at most ",
-									G(t.gain_ns),
-									" to gain"
-								] }) : null,
-								t.operation && /* @__PURE__ */ H("button", {
-									type: "button",
-									class: "link",
-									onClick: () => e.change({
-										view: "operations",
-										operation: st(0, t.operation)
-									}),
-									children: t.operation
-								}),
-								t.program && /* @__PURE__ */ H("span", { children: t.program }),
-								Object.entries(t.evidence ?? {}).map(([e, t]) => /* @__PURE__ */ H("span", { children: [
-									e.replace(/_ns$/, "").replaceAll("_", " "),
-									": ",
-									tn(e, t)
-								] }, e))
-							]
-						})
-					] })]
-				}, n))
+			r(n.slice(0, dn)),
+			i.length > 0 && /* @__PURE__ */ V("details", {
+				class: "more",
+				children: [/* @__PURE__ */ V("summary", { children: [i.length, " more"] }), r(i)]
 			}),
-			t.length > $t && /* @__PURE__ */ H("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
-				children: [t.length - $t, " more in the JSON report."]
+				children: ["More on each: ", /* @__PURE__ */ V("code", { children: ["rlscope-jax report --explain ", n[0].code] })]
 			})
 		]
-	}) : null;
+	});
 }
-function tn(e, t) {
-	return typeof t == "number" ? e.endsWith("_ns") ? G(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : typeof t == "string" ? t : JSON.stringify(t);
+function pn({ page: e, report: t, finding: n }) {
+	let r = t.operations.find((e) => e.path === n.operation), i = Object.entries(n.evidence ?? {}).filter(([, e]) => e !== null && e !== !1);
+	return /* @__PURE__ */ V("li", {
+		class: n.severity,
+		children: [/* @__PURE__ */ V("span", {
+			class: "badge",
+			children: n.severity
+		}), /* @__PURE__ */ V("div", { children: [
+			/* @__PURE__ */ V("strong", { children: n.message }),
+			n.hint && /* @__PURE__ */ V("p", {
+				class: "hint",
+				children: n.hint
+			}),
+			/* @__PURE__ */ V("p", {
+				class: "facts",
+				children: [
+					/* @__PURE__ */ V("code", { children: n.code }),
+					n.gain_ns ? /* @__PURE__ */ V("span", { children: [
+						"at most ",
+						W(n.gain_ns),
+						" to gain"
+					] }) : null,
+					r && /* @__PURE__ */ V("button", {
+						type: "button",
+						class: "link accent",
+						onClick: () => e.change({
+							view: "operations",
+							operation: ut(r.process, r.path)
+						}),
+						children: r.path
+					}),
+					n.program && /* @__PURE__ */ V("span", { children: n.program }),
+					i.map(([e, t]) => /* @__PURE__ */ V("span", { children: [
+						e.replace(/_ns$/, "").replaceAll("_", " "),
+						": ",
+						mn(e, t)
+					] }, e))
+				]
+			})
+		] })]
+	});
 }
-function nn({ report: e }) {
-	let { environment: t, session: n, counts: r, window: i } = e, a = (e) => r[e]?.toLocaleString("en") ?? "–";
-	return /* @__PURE__ */ H("p", {
+function mn(e, t) {
+	return typeof t == "number" ? e.endsWith("_ns") ? W(t) : e === "bytes" || e.endsWith("_bytes") ? Xe(t) : Number.isInteger(t) ? t.toLocaleString("en") : t.toPrecision(3) : t === !0 ? "yes" : typeof t == "string" ? t : JSON.stringify(t);
+}
+function hn({ report: e }) {
+	let { environment: t, session: n, counts: r, window: i } = e, a = (e, t) => {
+		let n = r[e];
+		return n == null ? "" : ` · ${Qe(n, t)}`;
+	};
+	return /* @__PURE__ */ V("p", {
 		class: "note about",
 		children: [
 			n.logdir,
@@ -2007,171 +2170,220 @@ function nn({ report: e }) {
 			t.jax ?? "unknown",
 			" on ",
 			t.platform ?? "an unknown platform",
-			" · ",
-			a("device_ops"),
-			" device ops, ",
-			a("dispatches"),
-			" dispatches, ",
-			a("compiles"),
-			" compiles"
+			a("device_ops", "device op"),
+			a("dispatches", "dispatch"),
+			a("compiles", "compile")
 		]
 	});
 }
 // src/views/Programs.tsx
-function rn({ page: e, report: t }) {
-	let { corrected: n } = e.state, r = (e) => X(e.device, n), i = (e) => X(e.compile, n), a = [...t.programs].sort((e, t) => r(t) + i(t) - r(e) - i(e)), o = Ke(Math.max(0, ...a.map((e) => Math.max(r(e), i(e))))), s = a.reduce((e, t) => e + r(t), 0), c = on(a.map((e) => e.function ?? e.name)), l = an(a, n);
-	return /* @__PURE__ */ H("section", {
+function gn({ page: e, report: t, asked: n }) {
+	let { corrected: r } = e.state, i = (e) => X(e.device, r), a = (e) => X(e.compile, r), o = [...t.programs].sort((e, t) => i(t) + a(t) - i(e) - a(e)), s = Je(Math.max(0, ...o.map((e) => Math.max(i(e), a(e))))), c = o.reduce((e, t) => e + i(t), 0), l = o.some((e) => e.compiles), u = _n(e.source, n, l ? t.window.windows ?? 1 : 0), d = (t.window.windows ?? 1) > 1, f = bn(o.map((e) => e.function ?? e.name)), p = yn(o, r);
+	return /* @__PURE__ */ V("section", {
 		"aria-labelledby": "programs-title",
 		children: [
-			/* @__PURE__ */ H("h2", {
+			/* @__PURE__ */ V("h2", {
 				id: "programs-title",
 				children: "Programs"
 			}),
-			/* @__PURE__ */ H("p", {
+			/* @__PURE__ */ V("p", {
 				class: "note",
-				children: "A program is one compiled XLA module. It is compiled in the window when its row says so; a function with several programs was called with several shapes, types or static arguments."
+				children: "A program is a function as XLA compiled it for one set of shapes, types and static arguments: a function called with several has several programs. Compiles are those within the window."
 			}),
-			l.length > 0 && /* @__PURE__ */ H("div", {
+			p.length > 0 && /* @__PURE__ */ V("div", {
 				class: "health degraded",
 				role: "note",
-				children: l.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ H("div", { children: /* @__PURE__ */ H("strong", { children: [
+				children: p.slice(0, 5).map(({ name: e, times: t, time: n }) => /* @__PURE__ */ V("div", { children: /* @__PURE__ */ V("strong", { children: [
 					e,
 					" was compiled ",
 					t,
 					" times within the window: ",
-					G(n),
+					W(n),
 					"."
 				] }) }, e))
 			}),
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ V("div", {
 				class: "scroll",
-				children: /* @__PURE__ */ H("table", {
+				children: /* @__PURE__ */ V("table", {
 					class: "plain programs",
-					children: [/* @__PURE__ */ H("thead", { children: /* @__PURE__ */ H("tr", { children: [
-						/* @__PURE__ */ H("th", {
+					children: [/* @__PURE__ */ V("thead", { children: /* @__PURE__ */ V("tr", { children: [
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "function"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "program"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "compiles"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
-							children: ["compile ", o.name]
+							children: ["compile ", s.name]
 						}),
-						/* @__PURE__ */ H("th", {
+						l && /* @__PURE__ */ V("th", {
+							scope: "col",
+							class: "number",
+							children: "first at"
+						}),
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "dispatches"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "runs"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
-							children: ["device ", o.name]
+							children: ["device ", s.name]
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "share"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "per run"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							class: "number",
 							children: "device ops"
 						}),
-						/* @__PURE__ */ H("th", {
+						/* @__PURE__ */ V("th", {
 							scope: "col",
 							children: "HLO"
 						})
-					] }) }), /* @__PURE__ */ H("tbody", { children: a.map((e) => {
-						let t = e.function ?? e.name, n = l.some((e) => e.name === t), a = c.get(t) ?? 1;
-						return /* @__PURE__ */ H("tr", {
-							class: n ? "warn" : "",
-							"data-program": e.program_id,
+					] }) }), /* @__PURE__ */ V("tbody", { children: o.map((t) => {
+						let n = t.function ?? t.name, r = p.some((e) => e.name === n), o = f.get(n) ?? 1;
+						return /* @__PURE__ */ V("tr", {
+							class: r ? "warn" : "",
+							"data-program": t.program_id,
 							children: [
-								/* @__PURE__ */ H("th", {
+								/* @__PURE__ */ V("th", {
 									scope: "row",
-									children: [t, n ? /* @__PURE__ */ H("span", {
+									children: [n, r ? /* @__PURE__ */ V("span", {
 										class: "badge",
 										children: "recompiled"
-									}) : a > 1 && /* @__PURE__ */ H("span", {
+									}) : o > 1 && /* @__PURE__ */ V("span", {
 										class: "faint",
-										children: [" · one of ", a]
+										children: [" · one of ", o]
 									})]
 								}),
-								/* @__PURE__ */ H("td", { children: /* @__PURE__ */ H("span", {
+								/* @__PURE__ */ V("td", { children: /* @__PURE__ */ V("span", {
 									class: "faint",
 									children: [
-										e.name,
+										t.name,
 										" #",
-										e.program_id
+										t.program_id
 									]
 								}) }),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(e.compiles)
+									children: q(t.compiles)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: K(i(e), o)
+									children: G(a(t), s)
 								}),
-								/* @__PURE__ */ H("td", {
+								l && /* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(e.dispatches)
+									children: /* @__PURE__ */ V(vn, {
+										compile: u.get(t.program_id),
+										several: d,
+										page: e
+									})
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(e.runs)
+									children: q(t.dispatches)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
+									class: "number",
+									children: q(t.runs)
+								}),
+								/* @__PURE__ */ V("td", {
 									class: "number",
 									"data-figure": "device",
-									"data-value": r(e),
-									children: K(r(e), o)
+									"data-value": i(t),
+									children: G(i(t), s)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: q(r(e), s)
+									children: K(i(t), c)
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: e.runs ? G(r(e) / e.runs) : "–"
+									children: t.runs ? W(i(t) / t.runs) : "–"
 								}),
-								/* @__PURE__ */ H("td", {
+								/* @__PURE__ */ V("td", {
 									class: "number",
-									children: J(e.device_ops)
+									children: q(t.device_ops)
 								}),
-								/* @__PURE__ */ H("td", { children: e.hlo ? "yes" : "not recorded" })
+								/* @__PURE__ */ V("td", { children: t.hlo ? "yes" : "not recorded" })
 							]
-						}, `${e.program_id}|${e.name}`);
+						}, `${t.program_id}|${t.name}`);
 					}) })]
 				})
 			}),
-			!a.length && /* @__PURE__ */ H("p", {
+			!o.length && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: "No program ran within the window."
 			})
 		]
 	});
 }
-function an(e, t) {
+function _n(e, t, n) {
+	let [r, i] = L(/* @__PURE__ */ new Map());
+	return R(() => {
+		let r = !1, a = (n) => e.timeline(t, n, 0, null, 1);
+		return Promise.all(Array.from({ length: n }, (e, t) => a(t))).then((e) => {
+			let t = /* @__PURE__ */ new Map();
+			for (let { window: n, compiles: r } of e) for (let [e, i, a] of r) {
+				let r = t.get(e);
+				(!r || r.window === n && i < r.start) && t.set(e, {
+					window: n,
+					start: i,
+					length: a
+				});
+			}
+			r || i(t);
+		}, () => {}), () => {
+			r = !0;
+		};
+	}, [
+		e,
+		t,
+		n
+	]), r;
+}
+function vn({ compile: e, several: t, page: n }) {
+	if (!e) return /* @__PURE__ */ V(y, { children: "·" });
+	let { window: r, start: i, length: a } = e;
+	return /* @__PURE__ */ V("button", {
+		type: "button",
+		class: "link accent",
+		title: "Show it in the timeline",
+		onClick: () => n.change({
+			view: "timeline",
+			window: r,
+			begin: i - .2 * a,
+			end: i + 1.2 * a
+		}),
+		children: [W(i), t && ` of window ${r + 1}`]
+	});
+}
+function yn(e, t) {
 	let n = /* @__PURE__ */ new Map();
 	for (let r of e) {
 		let e = r.function ?? r.name, i = n.get(e) ?? {
@@ -2183,52 +2395,50 @@ function an(e, t) {
 	}
 	return [...n.values()].filter((e) => e.times > 1).sort((e, t) => t.time - e.time);
 }
-function on(e) {
+function bn(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e) t.set(n, (t.get(n) ?? 0) + 1);
 	return t;
 }
-var sn = {
+var xn = {
 	host: 34,
 	device: 30
-};
-function cn(e, t) {
-	let n = 26 + (e.steps.length ? 20 : 0);
+}, Sn = 6, Cn = 360, wn = 30;
+function Tn(e, t) {
+	let n = t.map((t) => xn[e.lanes[t].side]), r = n.reduce((e, t) => e + t + Sn, 0), i = Math.max(0, Math.min(wn, Math.floor((Cn - r) / t.length))), a = n.map((e) => e + i), o = 26 + (e.steps.length ? 20 : 0);
 	return {
-		tops: t.map((t) => {
-			let r = n;
-			return n += sn[e.lanes[t].side] + 6, r;
-		}),
-		height: n
+		tops: a.map((e) => (o += e + Sn, o - e - Sn)),
+		heights: a,
+		height: o
 	};
 }
-function ln(e, t, n) {
+function En(e, t, n) {
 	let r = t.key[n];
-	if (t.side === "host") return Be(e.data.categories[r] ?? "", e.look.dark);
+	if (t.side === "host") return Ue(e.data.categories[r] ?? "", e.look.dark);
 	let [i, a] = e.data.operations[r];
 	return e.colors.of(i, a, e.look.dark);
 }
-function un(e, t, n, r) {
+function Dn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = r, s = t / (a.end - a.begin);
-	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", dn(e, t, n, a, o), mn(e, t, r, s);
-	let { tops: c } = cn(i, r.lanes);
-	r.lanes.forEach((n, i) => hn(e, t, r, n, c[i], s));
+	e.clearRect(0, 0, t, n), e.font = "12px system-ui, sans-serif", e.textBaseline = "middle", On(e, t, n, a, o), jn(e, t, r, s);
+	let { tops: c, heights: l } = Tn(i, r.lanes);
+	r.lanes.forEach((n, i) => Mn(e, t, r, n, c[i], l[i], s));
 }
-function dn(e, t, n, r, i) {
-	let a = r.end - r.begin, o = pn(a * 110 / t);
+function On(e, t, n, r, i) {
+	let a = r.end - r.begin, o = An(a * 110 / t);
 	e.fillStyle = i.faint, e.strokeStyle = i.line, e.lineWidth = 1, e.beginPath();
 	for (let i = Math.ceil(r.begin / o) * o; i <= r.end; i += o) {
 		let s = Math.round((i - r.begin) / a * t) + .5;
-		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(fn(i, o), s + 4, 13);
+		e.moveTo(s, 20), e.lineTo(s, n), e.fillText(kn(i, o), s + 4, 13);
 	}
 	e.stroke();
 }
-function fn(e, t) {
+function kn(e, t) {
 	if (e === 0) return "0";
 	let [n, r] = e >= 1e9 ? [1e9, "s"] : e >= 1e6 ? [1e6, "ms"] : [1e3, "µs"], i = Math.max(0, Math.min(6, Math.ceil(-Math.log10(t / n) - 1e-9)));
 	return `${(e / n).toFixed(i)} ${r}`;
 }
-function pn(e) {
+function An(e) {
 	let t = 10 ** Math.floor(Math.log10(Math.max(e, .001)));
 	return [
 		1,
@@ -2237,38 +2447,38 @@ function pn(e) {
 		10
 	].map((e) => e * t).find((t) => t >= e * .999);
 }
-function mn(e, t, n, r) {
+function jn(e, t, n, r) {
 	let { data: i, stretch: a, look: o } = n;
 	for (let [n, s, c] of i.steps) {
 		let i = (s - a.begin) * r, l = c * r;
 		i > t || i + l < 0 || (e.fillStyle = n % 2 ? o.line : o.panel, e.fillRect(i, 26, Math.max(l - 1, 1), 16), l > 46 && (e.fillStyle = o.text, e.fillText(`step ${n}`, Math.max(i, 0) + 5, 34)));
 	}
 }
-function hn(e, t, n, r, i, a) {
-	let { data: o, stretch: s, matches: c, cursor: l, look: u } = n, d = o.lanes[r], f = sn[d.side], p = _n(d, s.begin);
-	e.save(), e.beginPath(), e.rect(0, i, t, f), e.clip();
-	for (let r = p; r < d.start.length; r++) {
-		let o = (d.start[r] - s.begin) * a;
-		if (o > t) {
-			if (d.count[r] === 1) break;
+function Mn(e, t, n, r, i, a, o) {
+	let { data: s, stretch: c, matches: l, cursor: u, look: d } = n, f = s.lanes[r], p = Pn(f, c.begin);
+	e.save(), e.beginPath(), e.rect(0, i, t, a), e.clip();
+	for (let r = p; r < f.start.length; r++) {
+		let s = (f.start[r] - c.begin) * o;
+		if (s > t) {
+			if (f.count[r] === 1) break;
 			continue;
 		}
-		let l = Math.max(d.duration[r] * a, .6);
-		if (o + l < 0) continue;
-		let u = d.count[r] > 1 ? Math.max(f * d.cover[r], 3) : f;
-		e.globalAlpha = c && !c(d, r) ? .15 : 1, e.fillStyle = ln(n, d, r), e.fillRect(o, i + f - u, l > 4 ? l - .6 : l, u), l > 40 && d.label[r] >= 0 && (e.fillStyle = Ue(ln(n, d, r)), gn(e, n, d, r, Math.max(o, 0) + 4, i + f / 2, Math.min(o + l, t) - Math.max(o, 0) - 8));
+		let u = Math.max(f.duration[r] * o, .6);
+		if (s + u < 0) continue;
+		let d = f.count[r] > 1 ? Math.max(a * f.cover[r], 3) : a;
+		e.globalAlpha = l && !l(f, r) ? .15 : 1, e.fillStyle = En(n, f, r), e.fillRect(s, i + a - d, u > 4 ? u - .6 : u, d), u > 40 && f.label[r] >= 0 && (e.fillStyle = Ke(En(n, f, r)), Nn(e, n, f, r, Math.max(s, 0) + 4, i + a / 2, Math.min(s + u, t) - Math.max(s, 0) - 8));
 	}
-	if (e.restore(), l && l.lane === r) {
-		let t = (d.start[l.place] - s.begin) * a;
-		e.strokeStyle = u.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(d.duration[l.place] * a, 2) + 2, f + 2);
+	if (e.restore(), u && u.lane === r) {
+		let t = (f.start[u.place] - c.begin) * o;
+		e.strokeStyle = d.accent, e.lineWidth = 2, e.strokeRect(t - 1, i - 1, Math.max(f.duration[u.place] * o, 2) + 2, a + 2);
 	}
 }
-function gn(e, t, n, r, i, a, o) {
-	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d;
+function Nn(e, t, n, r, i, a, o) {
+	let [s, c] = t.data.labels[n.label[r]] ?? [-1, ""], l = t.data.operations[s]?.[0] ?? "", u = n.side === "host" ? t.data.categories[n.key[r]] ?? "" : "", d = n.side === "host" ? l.startsWith("(") ? u : l : c || l, f = d.slice(0, Math.ceil(o / 2));
 	for (; f && e.measureText(f).width > o;) f = f.slice(0, -1);
 	f.length < d.length && (f = f.length > 3 ? `${f.slice(0, -1)}…` : ""), f && e.fillText(f, i, a);
 }
-function _n(e, t) {
+function Pn(e, t) {
 	if (e.count.length && e.count[0] > 1) return 0;
 	let [n, r] = [0, e.start.length];
 	for (; n < r;) {
@@ -2277,21 +2487,21 @@ function _n(e, t) {
 	}
 	return n;
 }
-function vn(e, t, n, r, i) {
-	let { tops: a } = cn(e, t), o = a.findIndex((n, i) => r >= n && r <= n + sn[e.lanes[t[i]].side]);
-	if (o < 0) return null;
-	let s = t[o], c = e.lanes[s];
-	for (let e = c.start.length - 1; e >= 0; e--) {
-		let t = c.start[e];
-		if (n >= t - i && n <= t + c.duration[e] + i) return {
-			lane: s,
+function Fn(e, t, n, r, i) {
+	let { tops: a, heights: o } = Tn(e, t), s = a.findIndex((e, t) => r >= e && r <= e + o[t]);
+	if (s < 0) return null;
+	let c = t[s], l = e.lanes[c];
+	for (let e = l.start.length - 1; e >= 0; e--) {
+		let t = l.start[e];
+		if (n >= t - i && n <= t + l.duration[e] + i) return {
+			lane: c,
 			place: e
 		};
 	}
 	return null;
 }
-function yn(e, t, n) {
-	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${G(a)}, from ${G(i)} on`;
+function In(e, t, n) {
+	let r = e.categories[t.key[n]] ?? "", [i, a] = [t.start[n], t.duration[n]], o = `${W(a)}, from ${W(i)} on`;
 	if (t.count[n] > 1) {
 		let i = t.side === "host" ? r : e.operations[t.key[n]]?.[0] ?? "";
 		return [`${t.count[n].toLocaleString("en")} pieces, mostly ${i}`, `${Math.round(100 * t.cover[n])} % of ${o}. Zoom in to see each.`];
@@ -2304,9 +2514,9 @@ function yn(e, t, n) {
 	];
 }
 // src/timeline/stretch.ts
-var bn = 100;
-function xn(e, t) {
-	let n = Math.min(Math.max(e.end - e.begin, Math.min(bn, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
+var Ln = 100;
+function Rn(e, t) {
+	let n = Math.min(Math.max(e.end - e.begin, Math.min(Ln, t)), t), r = Math.min(Math.max(e.begin, 0), t - n);
 	return {
 		begin: r,
 		end: r + n
@@ -2319,7 +2529,7 @@ function Q(e, t, n) {
 		end: i + (1 - n) * r * t
 	};
 }
-function Sn(e, t) {
+function zn(e, t) {
 	let n = t * (e.end - e.begin);
 	return {
 		begin: e.begin + n,
@@ -2327,333 +2537,414 @@ function Sn(e, t) {
 	};
 }
 // src/views/Timeline.tsx
-var Cn = 90, wn = 2400, Tn = 150;
-function En({ page: e, report: t, asked: n }) {
-	let { source: r, state: i, change: a, dark: o } = e, [s, c] = R(null), [l, u] = R(0), [d, f] = R(""), p = B(null), m = s && !(s instanceof Z) ? s.wall : t.window.wall_ns, h = V(() => xn({
+var Bn = 90, Vn = 2400, Hn = 150, Un = 200;
+function Wn({ page: e, report: t, asked: n }) {
+	let { source: r, state: i, change: a, dark: o } = e, [s, c] = L(null), [l, u] = L(0), [d, f] = L(""), [p, m] = L(""), h = z(null), g = (t.window.windows ?? 1) - 1, _ = Math.min(i.window, g), v = s && !(s instanceof Z) && s.window === _ ? s : null, y = v ? v.wall : t.window.wall_ns, b = z([]);
+	v && (b.current = v.windows);
+	let x = B(() => Rn({
 		begin: i.begin ?? 0,
-		end: i.end ?? m
-	}, m), [
+		end: i.end ?? y
+	}, y), [
 		i.begin,
 		i.end,
-		m
-	]), g = V(() => new He(ct(t, !1).map((e) => e.path)), [t]), _ = Se((e) => {
-		let { begin: t, end: n } = xn(e, m), r = t <= 0 && n >= m;
+		y
+	]), S = B(() => new Ge(dt(t, !1).map((e) => e.path)), [t]), C = Ce((e) => {
+		let { begin: t, end: n } = Rn(e, y), r = t <= 0 && n >= y;
 		a({
 			begin: r ? null : t,
 			end: r ? null : n
 		});
-	}, [a, m]);
-	xe(() => {
-		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Tn, 0)));
-		return p.current && e.observe(p.current), () => e.disconnect();
-	}, []), z(() => {
+	}, [a, y]);
+	Se(() => {
+		let e = new ResizeObserver(([e]) => u(Math.max(Math.floor(e.contentRect.width) - Hn, 0)));
+		return h.current && e.observe(h.current), () => e.disconnect();
+	}, []), R(() => {
 		if (!l) return;
-		let e = !1, t = () => r.timeline(n, h.begin, h.end, Math.min(l, wn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), i = window.setTimeout(() => void t(), s ? Cn : 0);
+		let e = !1, t = () => r.timeline(n, _, x.begin, v ? x.end : i.end, Math.min(l, Vn)).then((t) => !e && c(t), (t) => !e && c(t instanceof Z ? t : new Z(String(t), ""))), a = window.setTimeout(() => void t(), v ? Bn : 0);
 		return () => {
-			e = !0, window.clearTimeout(i);
+			e = !0, window.clearTimeout(a);
 		};
 	}, [
 		r,
 		n,
-		h.begin,
-		h.end,
+		t,
+		_,
+		i.begin,
+		i.end,
 		l
 	]);
-	let v = async () => {
-		if (!d.trim()) return;
-		let e = await r.find(n, d.trim(), (h.begin + h.end) / 2);
+	let w = async () => {
+		let e = d.trim();
 		if (!e) return;
-		let t = Math.min(h.end - h.begin, Math.max((e.end - e.start) * 20, m / 1e5)), i = (e.start + e.end) / 2;
-		_({
-			begin: i - t / 2,
-			end: i + t / 2
+		let t = `Nothing ${g > 0 ? "in this window" : "here"} has “${e}” in its name.`, i = await r.find(n, _, e, (x.begin + x.end) / 2).catch((e) => {
+			m(e instanceof Z ? e.message : String(e));
+		});
+		if (i === null && m(t), !i) return;
+		m(`Found at ${W(i.start)}.`);
+		let a = Math.min(x.end - x.begin, Math.max((i.end - i.start) * 20, y / 1e5)), o = (i.start + i.end) / 2;
+		C({
+			begin: o - a / 2,
+			end: o + a / 2
 		});
 	};
-	return /* @__PURE__ */ H("section", {
+	return /* @__PURE__ */ V("section", {
 		class: "timeline",
 		"aria-labelledby": "timeline-title",
 		children: [
-			/* @__PURE__ */ H("div", {
+			/* @__PURE__ */ V("div", {
 				class: "heading",
 				children: [
-					/* @__PURE__ */ H("h2", {
+					/* @__PURE__ */ V("h2", {
 						id: "timeline-title",
 						children: "Timeline"
 					}),
-					/* @__PURE__ */ H("div", {
+					/* @__PURE__ */ V("div", {
 						class: "switch",
 						role: "group",
 						"aria-label": "Zoom",
 						children: [
-							/* @__PURE__ */ H("button", {
+							/* @__PURE__ */ V("button", {
 								type: "button",
-								onClick: () => _(Q(h, .5, .5)),
+								onClick: () => C(Q(x, .5, .5)),
 								children: "Zoom in"
 							}),
-							/* @__PURE__ */ H("button", {
+							/* @__PURE__ */ V("button", {
 								type: "button",
-								onClick: () => _(Q(h, 2, .5)),
+								onClick: () => C(Q(x, 2, .5)),
 								children: "Zoom out"
 							}),
-							/* @__PURE__ */ H("button", {
+							/* @__PURE__ */ V("button", {
 								type: "button",
-								onClick: () => _({
+								onClick: () => C({
 									begin: 0,
-									end: m
+									end: y
 								}),
 								children: "All"
 							})
 						]
 					}),
-					/* @__PURE__ */ H("form", {
+					/* @__PURE__ */ V("form", {
 						class: "search",
 						role: "search",
 						onSubmit: (e) => {
-							e.preventDefault(), v();
+							e.preventDefault(), w();
 						},
-						children: [/* @__PURE__ */ H("input", {
+						children: [/* @__PURE__ */ V("input", {
 							type: "search",
 							placeholder: "Find an operation or op",
 							"aria-label": "Find an operation or op",
 							value: d,
-							onInput: (e) => f(e.currentTarget.value)
-						}), /* @__PURE__ */ H("button", {
+							onInput: (e) => {
+								f(e.currentTarget.value), m("");
+							}
+						}), /* @__PURE__ */ V("button", {
 							type: "submit",
 							class: "action",
-							children: "Next"
+							children: "Find next"
 						})]
 					}),
-					/* @__PURE__ */ H("span", {
+					/* @__PURE__ */ V("span", {
 						class: "faint range",
 						children: [
-							G(h.begin),
+							W(x.begin),
 							" – ",
-							G(h.end),
+							W(x.end),
 							" of ",
-							G(m)
+							W(y)
 						]
 					})
 				]
 			}),
-			(t.window.windows ?? 1) > 1 && /* @__PURE__ */ H("p", {
-				class: "note",
-				children: [
-					"This is the first of ",
-					t.window.windows,
-					" windows; choose a window above to see another."
-				]
+			g > 0 && /* @__PURE__ */ V(Gn, {
+				windows: b.current,
+				chosen: _,
+				onChoose: (e) => a({
+					window: e,
+					begin: null,
+					end: null
+				})
 			}),
-			r.embedded && /* @__PURE__ */ H("p", {
+			/* @__PURE__ */ V("p", {
+				class: "note",
+				role: "status",
+				children: p
+			}),
+			r.embedded && /* @__PURE__ */ V("p", {
 				class: "note",
 				children: "This file holds the timeline at one level of detail; TensorBoard's tab shows every op."
 			}),
-			/* @__PURE__ */ H("div", {
-				ref: p,
+			/* @__PURE__ */ V("div", {
+				ref: h,
 				class: "holder",
 				children: [
-					s instanceof Z && /* @__PURE__ */ H(U, {
+					s instanceof Z && /* @__PURE__ */ V(H, {
 						title: s.message,
 						kind: "bad",
 						hint: s.hint
 					}),
-					s === null && /* @__PURE__ */ H("p", {
+					!(s instanceof Z) && !v && /* @__PURE__ */ V("p", {
 						class: "note",
 						children: "Opening the timeline…"
 					}),
-					s && !(s instanceof Z) && l > 0 && /* @__PURE__ */ H(Dn, {
-						data: s,
-						colors: g,
+					v && l > 0 && /* @__PURE__ */ V(qn, {
+						report: t,
+						data: v,
+						colors: S,
 						width: l,
-						stretch: h,
+						stretch: x,
 						dark: o,
 						search: d.trim().toLowerCase(),
-						onShow: _
-					})
+						onShow: C
+					}, _)
 				]
 			})
 		]
 	});
 }
-function Dn({ data: e, colors: t, width: n, stretch: r, dark: i, search: a, onShow: o }) {
-	let s = B(null), [c, l] = R(null), u = B(null), d = V(() => e.lanes.flatMap((e, t) => e.pieces ? [t] : []), [e]), { tops: f, height: p } = V(() => cn(e, d), [e, d]), m = V(() => On(d.map((t) => e.lanes[t])), [e, d]), h = V(() => a ? jn(e, a) : null, [e, a]);
-	xe(() => {
-		let a = s.current, o = requestAnimationFrame(() => {
+function Gn({ windows: e, chosen: t, onChoose: n }) {
+	let r = e[0]?.[0] ?? null, i = ([t, n], i) => {
+		let a = t === null || r === null ? "" : `, ${i ? `${W(t - r)} after the first` : Kn(t)}`;
+		return `${i + 1} of ${e.length}${a}, ${W(n)} long`;
+	};
+	return /* @__PURE__ */ V("div", {
+		class: "heading windows",
+		children: [
+			/* @__PURE__ */ V("label", { children: [
+				/* @__PURE__ */ V("span", {
+					class: "faint",
+					children: "Window"
+				}),
+				" ",
+				/* @__PURE__ */ V("select", {
+					value: t,
+					onChange: (e) => n(Number(e.currentTarget.value)),
+					children: e.map((e, t) => /* @__PURE__ */ V("option", {
+						value: t,
+						children: i(e, t)
+					}, t))
+				})
+			] }),
+			/* @__PURE__ */ V("div", {
+				class: "switch",
+				role: "group",
+				"aria-label": "Other windows",
+				children: [/* @__PURE__ */ V("button", {
+					type: "button",
+					disabled: t <= 0,
+					onClick: () => n(t - 1),
+					children: "Previous"
+				}), /* @__PURE__ */ V("button", {
+					type: "button",
+					disabled: t >= e.length - 1,
+					onClick: () => n(t + 1),
+					children: "Next"
+				})]
+			}),
+			/* @__PURE__ */ V("span", {
+				class: "faint",
+				children: "What lies between windows was not recorded."
+			})
+		]
+	});
+}
+function Kn(e) {
+	return (/* @__PURE__ */ new Date(e / 1e6)).toLocaleTimeString("en-GB");
+}
+function qn({ report: e, data: t, colors: n, width: r, stretch: i, dark: a, search: o, onShow: s }) {
+	let c = z(null), [l, u] = L(null), d = z(null), f = B(() => t.lanes.flatMap((e, t) => e.pieces ? [t] : []), [t]), p = B(() => f.slice(0, Un), [f]), { tops: m, heights: h, height: g } = B(() => Tn(t, p), [t, p]), _ = B(() => Yn(p.map((e) => t.lanes[e])), [t, p]), v = B(() => o ? $n(t, o) : null, [t, o]);
+	Se(() => {
+		let e = c.current, o = requestAnimationFrame(() => {
 			let o = window.devicePixelRatio || 1;
-			(a.width !== n * o || a.height !== p * o) && (a.width = n * o, a.height = p * o);
-			let s = a.getContext("2d");
-			s.setTransform(o, 0, 0, o, 0, 0), un(s, n, p, {
-				data: e,
-				lanes: d,
-				stretch: r,
-				colors: t,
-				look: Mn(i),
-				matches: h,
-				cursor: c
+			(e.width !== r * o || e.height !== g * o) && (e.width = r * o, e.height = g * o);
+			let s = e.getContext("2d");
+			s.setTransform(o, 0, 0, o, 0, 0), Dn(s, r, g, {
+				data: t,
+				lanes: p,
+				stretch: i,
+				colors: n,
+				look: er(a),
+				matches: v,
+				cursor: l
 			});
 		});
 		return () => cancelAnimationFrame(o);
 	}, [
-		e,
-		d,
-		n,
+		t,
 		p,
 		r,
+		g,
 		i,
-		t,
-		h,
-		c
+		a,
+		n,
+		v,
+		l
 	]);
-	let g = B({
-		stretch: r,
-		onShow: o
+	let b = z({
+		stretch: i,
+		onShow: s
 	});
-	g.current = {
-		stretch: r,
-		onShow: o
-	}, z(() => {
-		let e = s.current, t = (t) => {
-			let { stretch: n, onShow: r } = g.current;
+	b.current = {
+		stretch: i,
+		onShow: s
+	}, R(() => {
+		let e = c.current, t = (t) => {
+			let { stretch: n, onShow: r } = b.current;
 			if (t.ctrlKey || t.metaKey) r(Q(n, Math.exp(t.deltaY / 200), t.offsetX / e.clientWidth));
-			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(Sn(n, (t.deltaX || t.deltaY) / e.clientWidth));
+			else if (Math.abs(t.deltaX) > Math.abs(t.deltaY) || t.shiftKey) r(zn(n, (t.deltaX || t.deltaY) / e.clientWidth));
 			else return;
 			t.preventDefault();
 		};
 		return e.addEventListener("wheel", t, { passive: !1 }), () => e.removeEventListener("wheel", t);
 	}, []);
-	let _ = (t) => {
-		if (u.current) {
-			let e = (u.current.x - t.offsetX) / n;
-			o(Sn(u.current.stretch, e));
+	let x = (e) => {
+		if (d.current) {
+			let t = (d.current.x - e.offsetX) / r;
+			s(zn(d.current.stretch, t));
 			return;
 		}
-		let i = (r.end - r.begin) / n, a = vn(e, d, r.begin + t.offsetX * i, t.offsetY, i);
-		l(a && {
+		let n = (i.end - i.begin) / r, a = Fn(t, p, i.begin + e.offsetX * n, e.offsetY, n);
+		u(a && {
 			...a,
-			x: t.offsetX,
-			y: t.offsetY
+			x: e.offsetX,
+			y: e.offsetY
 		});
-	}, v = (t) => {
+	}, S = (e) => {
 		let n = {
-			ArrowLeft: () => Sn(r, -.2),
-			ArrowRight: () => Sn(r, .2),
-			"+": () => Q(r, .5, .5),
-			"=": () => Q(r, .5, .5),
-			ArrowUp: () => Q(r, .5, .5),
-			"-": () => Q(r, 2, .5),
-			ArrowDown: () => Q(r, 2, .5),
+			ArrowLeft: () => zn(i, -.2),
+			ArrowRight: () => zn(i, .2),
+			"+": () => Q(i, .5, .5),
+			"=": () => Q(i, .5, .5),
+			ArrowUp: () => Q(i, .5, .5),
+			"-": () => Q(i, 2, .5),
+			ArrowDown: () => Q(i, 2, .5),
 			0: () => ({
 				begin: 0,
-				end: e.wall
+				end: t.wall
 			}),
 			Home: () => ({
 				begin: 0,
-				end: e.wall
+				end: t.wall
 			})
-		}[t.key];
-		!n || t.ctrlKey || t.metaKey || t.altKey || (t.preventDefault(), o(n()));
-	}, b = e.lanes.flatMap((e) => e.side === "host" ? e.key : []), x = An(e, d);
-	return /* @__PURE__ */ H(y, { children: [
-		/* @__PURE__ */ H("div", {
+		}[e.key];
+		!n || e.ctrlKey || e.metaKey || e.altKey || (e.preventDefault(), s(n()));
+	}, [C, w] = B(() => [Xn(t, p), Qn(t, p)], [t, p]);
+	return /* @__PURE__ */ V(y, { children: [
+		/* @__PURE__ */ V("div", {
 			class: "canvas",
-			style: { height: `${p}px` },
+			style: { height: `${g}px` },
 			children: [
-				/* @__PURE__ */ H("canvas", {
-					ref: s,
+				/* @__PURE__ */ V("canvas", {
+					ref: c,
 					tabIndex: 0,
 					role: "img",
 					style: {
-						width: `${n}px`,
-						height: `${p}px`
+						width: `${r}px`,
+						height: `${g}px`
 					},
 					"aria-label": "Timeline. Left and right move, plus and minus zoom, 0 shows all.",
 					onPointerDown: (e) => {
-						u.current = {
+						d.current = {
 							x: e.offsetX,
-							stretch: r
+							stretch: i
 						}, e.currentTarget.setPointerCapture(e.pointerId);
 					},
-					onPointerUp: () => u.current = null,
-					onPointerMove: _,
-					onPointerLeave: () => !u.current && l(null),
-					onKeyDown: v,
-					onDblClick: (e) => o(Q(r, .25, e.offsetX / n))
+					onPointerUp: () => d.current = null,
+					onPointerMove: x,
+					onPointerLeave: () => !d.current && u(null),
+					onKeyDown: S,
+					onDblClick: (e) => s(Q(i, .25, e.offsetX / r))
 				}),
-				d.map((t, n) => /* @__PURE__ */ H("span", {
+				p.map((n, r) => /* @__PURE__ */ V("span", {
 					class: "lane",
-					title: e.lanes[t].name,
+					title: Jn(e, t.lanes[n]),
 					style: {
-						top: `${f[n]}px`,
-						lineHeight: `${sn[e.lanes[t].side]}px`
+						top: `${m[r]}px`,
+						lineHeight: `${h[r]}px`
 					},
-					children: m[n]
-				}, t)),
-				c && e.lanes[c.lane]?.start[c.place] !== void 0 && /* @__PURE__ */ H("div", {
+					children: _[r]
+				}, n)),
+				l && t.lanes[l.lane]?.start[l.place] !== void 0 && /* @__PURE__ */ V("div", {
 					class: "tip",
 					style: {
-						left: `${Tn + Math.min(c.x + 14, Math.max(n - 380, 0))}px`,
-						top: `${c.y + 16}px`
+						left: `${Hn + Math.min(l.x + 14, Math.max(r - 380, 0))}px`,
+						top: `${l.y + 16}px`
 					},
-					children: [yn(e, e.lanes[c.lane], c.place).map((e, t) => /* @__PURE__ */ H("div", {
+					children: [In(t, t.lanes[l.lane], l.place).map((e, t) => /* @__PURE__ */ V("div", {
 						class: t ? "" : "strong",
 						children: e
-					}, t)), /* @__PURE__ */ H("div", {
+					}, t)), /* @__PURE__ */ V("div", {
 						class: "faint",
-						children: e.lanes[c.lane].name
+						children: Jn(e, t.lanes[l.lane])
 					})]
 				})
 			]
 		}),
-		/* @__PURE__ */ H("div", {
+		/* @__PURE__ */ V("div", {
 			class: "legends",
 			children: [
-				/* @__PURE__ */ H("span", {
+				/* @__PURE__ */ V("span", {
 					class: "faint",
 					children: "threads"
 				}),
-				/* @__PURE__ */ H(xt, {
-					keys: Le(b.map((t) => e.categories[t] ?? "")),
-					dark: i
+				/* @__PURE__ */ V(wt, {
+					keys: C,
+					dark: a
 				}),
-				/* @__PURE__ */ H("span", {
+				/* @__PURE__ */ V("span", {
 					class: "faint",
 					children: "devices"
 				}),
-				/* @__PURE__ */ H("ul", {
+				/* @__PURE__ */ V("ul", {
 					class: "legend",
-					children: x.map((e) => /* @__PURE__ */ H("li", { children: [/* @__PURE__ */ H("i", { style: { background: t.of(e, null, i) } }), Ze(e, 40)] }, e))
+					children: w.map((e) => /* @__PURE__ */ V("li", { children: [/* @__PURE__ */ V("i", { style: { background: n.of(e, null, a) } }), $e(e, 40)] }, e))
 				})
 			]
 		}),
-		/* @__PURE__ */ H("p", {
+		f.length > p.length && /* @__PURE__ */ V("p", {
 			class: "note",
-			children: "Drag to move, Ctrl with the wheel or a double click to zoom."
+			children: [f.length - p.length, " more lines are not drawn."]
+		}),
+		/* @__PURE__ */ V("p", {
+			class: "note",
+			children: "Drag to move, Ctrl with the wheel or a double click to zoom; with the keyboard: arrows, + and −, 0 for all."
 		})
 	] });
 }
-function On(e) {
-	let t = /* @__PURE__ */ new Map();
+function Jn(e, t) {
+	return e.processes.length > 1 ? `${_t(e, t.process)} · ${t.name}` : t.name;
+}
+function Yn(e) {
+	let t = /* @__PURE__ */ new Map(), n = new Set(e.map((e) => e.process)).size > 1;
 	return e.map((e) => {
-		let [n, r] = e.side === "device" ? e.name.split(" · ") : ["", e.name], i = (r ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), a = n ? `${n.split("/").at(-1)} ${i}` : `${i} thread`, o = (t.get(a) ?? 0) + 1;
-		return t.set(a, o), o > 1 ? `${a} ${o}` : a;
+		let [r, i] = e.side === "device" ? e.name.split(" · ") : ["", e.name], a = (i ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, ""), o = r ? `${r.split("/").at(-1)} ${a}` : `${a} thread`, s = n ? `${e.process}: ${o}` : o, c = (t.get(s) ?? 0) + 1;
+		return t.set(s, c), c > 1 ? `${s} ${c}` : s;
 	});
 }
-var kn = 12;
-function An(e, t) {
+function Xn(e, t) {
+	let n = /* @__PURE__ */ new Set();
+	for (let r of t) {
+		let t = e.lanes[r];
+		if (t.side === "host") for (let e of t.key) n.add(e);
+	}
+	return Be([...n].map((t) => e.categories[t] ?? ""));
+}
+var Zn = 12;
+function Qn(e, t) {
 	let n = /* @__PURE__ */ new Set();
 	for (let r of t) {
 		let t = e.lanes[r];
 		if (t.side === "device") for (let r of new Set(t.key)) n.add(e.operations[r][0].split("/", 1)[0]);
 	}
-	return [...n].slice(0, kn);
+	return [...n].slice(0, Zn);
 }
-function jn(e, t) {
+function $n(e, t) {
 	let n = e.operations.map(([e]) => e.toLowerCase().includes(t));
 	return (r, i) => {
 		let a = e.labels[r.label[i]];
 		return a ? n[a[0]] || a[1].toLowerCase().includes(t) : r.side === "device" && n[r.key[i]];
 	};
 }
-function Mn(e) {
+function er(e) {
 	let t = getComputedStyle(document.documentElement), n = (e) => t.getPropertyValue(e).trim();
 	return {
 		dark: e,
@@ -2664,14 +2955,39 @@ function Mn(e) {
 		accent: n("--accent")
 	};
 }
+// src/views/registry.ts
+var tr = [
+	{
+		key: "overview",
+		title: "Overview",
+		Component: nn
+	},
+	{
+		key: "operations",
+		title: "Operations",
+		Component: Rt
+	},
+	{
+		key: "timeline",
+		title: "Timeline",
+		Component: Wn
+	},
+	{
+		key: "programs",
+		title: "Programs",
+		Component: gn
+	},
+	{
+		key: "overhead",
+		title: "Overhead",
+		Component: Kt
+	}
+];
+function nr(e) {
+	return tr.find((t) => t.key === e) ?? tr[0];
+}
 // src/state.ts
-var Nn = [
-	"overview",
-	"operations",
-	"timeline",
-	"programs",
-	"overhead"
-], Pn = [
+var rr = [
 	"auto",
 	"operation",
 	"scope",
@@ -2685,120 +3001,118 @@ var Nn = [
 	operation: null,
 	sort: "wallTotal",
 	filter: "",
+	window: 0,
 	begin: null,
 	end: null
-}, Fn = "rlscope", In = `p.${Fn}.`;
-function Ln(e) {
-	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(In + e), r = (e) => {
+}, ir = "rlscope", ar = `p.${ir}.`;
+function or(e) {
+	let t = new URLSearchParams(e.replace(/^#/, "")), n = (e) => t.get(ar + e), r = (e) => {
 		let t = n(e), r = t === null ? NaN : Number(t);
 		return Number.isFinite(r) ? r : null;
-	}, i = n("view"), a = n("group");
+	}, i = n("group");
 	return {
 		run: n("run"),
 		name: n("name"),
-		view: i && Nn.includes(i) ? i : $.view,
-		group: a && Pn.includes(a) ? a : $.group,
+		view: n("view") ?? $.view,
+		group: i && rr.includes(i) ? i : $.group,
 		corrected: n("figures") !== "raw",
 		operation: n("operation"),
 		sort: n("sort") ?? $.sort,
 		filter: n("filter") ?? "",
+		window: Math.max(0, Math.floor(r("window") ?? 0)),
 		begin: r("begin"),
 		end: r("end")
 	};
 }
-function Rn(e) {
+function sr(e) {
 	let t = [], n = (e, n, r = null) => {
-		n !== null && n !== r && t.push([In + e, String(n)]);
+		n !== null && n !== r && t.push([ar + e, String(n)]);
 	};
-	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
+	return n("run", e.run), n("name", e.name), n("view", e.view, $.view), n("group", e.group, $.group), n("figures", e.corrected ? null : "raw"), n("operation", e.operation), n("sort", e.sort, $.sort), n("filter", e.filter, ""), n("window", e.window, 0), n("begin", e.begin === null ? null : Math.round(e.begin)), n("end", e.end === null ? null : Math.round(e.end)), t.map(([e, t]) => `${e}=${encodeURIComponent(t)}`).join("&");
 }
-function zn() {
+function cr() {
 	try {
 		if (window.parent !== window && window.parent.location.href) return window.parent;
 	} catch {}
 	return window;
 }
-function Bn() {
-	return Ln(zn().location.hash);
+function lr() {
+	return or(cr().location.hash);
 }
-function Vn(e) {
-	let t = zn(), n = Rn(e), r = t !== window;
+function ur(e) {
+	let t = cr(), n = sr(e), r = t !== window;
 	if (r && !/^#rlscope(&|$)/.test(t.location.hash)) return;
-	let i = r ? `#${Fn}${n && `&${n}`}` : n && `#${n}`;
+	let i = r ? `#${ir}${n && `&${n}`}` : n && `#${n}`;
 	if (t.location.hash !== i) try {
 		t.history.replaceState(t.history.state, "", i || t.location.pathname + t.location.search);
 	} catch {}
 }
 // src/components/Toolbar.tsx
-var Hn = {
-	overview: "Overview",
-	operations: "Operations",
-	timeline: "Timeline",
-	programs: "Programs",
-	overhead: "Overhead"
-}, Un = {
+var dr = {
 	auto: "best known",
 	operation: "operation",
 	scope: "named scope",
 	function: "function"
 };
-function Wn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
-	let { state: a, change: o, source: s } = e, c = r !== null && nt(r), l = c && a.corrected;
-	return /* @__PURE__ */ H("header", {
+function fr({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
+	let { state: a, change: o, source: s } = e, c = r !== null && at(r), l = c && a.corrected;
+	return /* @__PURE__ */ V("header", {
 		class: "toolbar",
-		children: [/* @__PURE__ */ H("nav", {
+		children: [/* @__PURE__ */ V("nav", {
 			"aria-label": "Views",
-			children: Nn.map((e) => /* @__PURE__ */ H("button", {
+			children: tr.map(({ key: e, title: t }) => /* @__PURE__ */ V("button", {
 				type: "button",
-				"aria-current": e === a.view ? "page" : void 0,
+				"aria-current": e === nr(a.view).key ? "page" : void 0,
 				onClick: () => o({ view: e }),
-				children: Hn[e]
+				children: t
 			}, e))
-		}), /* @__PURE__ */ H("div", {
+		}), /* @__PURE__ */ V("div", {
 			class: "choices",
 			children: [
-				/* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ H("span", {
+				/* @__PURE__ */ V("label", { children: [/* @__PURE__ */ V("span", { children: "Recording" }), s.embedded ? /* @__PURE__ */ V("span", {
 					class: "fixed",
 					children: t.name
-				}) : /* @__PURE__ */ H("select", {
-					value: `${t.run}\n${t.name}`,
+				}) : /* @__PURE__ */ V("select", {
+					value: n.recordings.indexOf(t),
+					title: `${pr(t)} (${Xe(t.bytes)})`,
 					onChange: (e) => {
-						let [t, n] = e.currentTarget.value.split("\n");
+						let { run: t, name: r } = n.recordings[Number(e.currentTarget.value)];
 						o({
 							run: t,
-							name: n,
+							name: r,
 							operation: null,
+							window: 0,
 							begin: null,
 							end: null
 						});
 					},
-					children: n.recordings.map((e) => /* @__PURE__ */ H("option", {
-						value: `${e.run}\n${e.name}`,
-						children: Gn(e)
+					children: n.recordings.map((e, t) => /* @__PURE__ */ V("option", {
+						value: t,
+						children: pr(e)
 					}, `${e.run}|${e.name}`))
 				})] }),
-				!s.embedded && /* @__PURE__ */ H("label", { children: [/* @__PURE__ */ H("span", { children: "Names from" }), /* @__PURE__ */ H("select", {
+				!s.embedded && /* @__PURE__ */ V("label", { children: [/* @__PURE__ */ V("span", { children: "Names from" }), /* @__PURE__ */ V("select", {
 					value: a.group,
 					onChange: (e) => o({
 						group: e.currentTarget.value,
 						operation: null
 					}),
-					children: Pn.map((e) => /* @__PURE__ */ H("option", {
+					children: rr.map((e) => /* @__PURE__ */ V("option", {
 						value: e,
-						children: Un[e]
+						children: dr[e]
 					}, e))
 				})] }),
-				/* @__PURE__ */ H("div", {
+				/* @__PURE__ */ V("div", {
 					class: "switch",
 					role: "group",
 					"aria-label": "Figures",
 					title: c ? "What profiling itself cost is subtracted, or not" : "This report has no corrected figures",
-					children: [/* @__PURE__ */ H("button", {
+					children: [/* @__PURE__ */ V("button", {
 						type: "button",
 						"aria-pressed": !l,
 						onClick: () => o({ corrected: !1 }),
 						children: "Raw"
-					}), /* @__PURE__ */ H("button", {
+					}), /* @__PURE__ */ V("button", {
 						type: "button",
 						"aria-pressed": l,
 						disabled: !c,
@@ -2806,7 +3120,7 @@ function Wn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 						children: "Corrected"
 					})]
 				}),
-				i && /* @__PURE__ */ H("a", {
+				i && /* @__PURE__ */ V("a", {
 					class: "action",
 					href: i,
 					target: "_top",
@@ -2816,20 +3130,20 @@ function Wn({ page: e, chosen: t, listing: n, report: r, viewer: i }) {
 		})]
 	});
 }
-function Gn(e) {
-	let t = e.run === "." ? "" : `${e.run} · `, n = e.windows > 1 ? `${e.windows} windows, ` : "";
-	return `${t}${e.name} (${n}${qe(e.bytes)})`;
+function pr(e) {
+	let t = e.run === "." ? "" : `${e.run} · `, n = e.sessions.length;
+	return n > 1 ? `${t}all ${n} windows, ${e.sessions[0]}` : `${t}${e.name}`;
 }
 // src/useReport.ts
-var Kn = 300;
-function qn(e, t, n) {
-	let [r, i] = R(null), [a, o] = R(0);
-	return z(() => {
+var mr = 300;
+function hr(e, t, n) {
+	let [r, i] = L(null), [a, o] = L(0);
+	return R(() => {
 		let [n, r] = [!1, 0], o = async (a) => {
 			try {
 				let s = await e.report(t, a);
 				if (n) return;
-				i(s), ht(s) && (r = window.setTimeout(() => void o(!1), Kn));
+				i(s), vt(s) && (r = window.setTimeout(() => void o(!1), mr));
 			} catch (e) {
 				n || i(e instanceof Z ? e : new Z(String(e), ""));
 			}
@@ -2842,77 +3156,81 @@ function qn(e, t, n) {
 		t,
 		n,
 		a
-	]), [r, Se(() => o((e) => e + 1), [])];
+	]), [r, Ce(() => o((e) => e + 1), [])];
 }
 // src/theme.ts
-function Jn() {
+function gr() {
 	try {
 		return window.parent === window ? null : window.parent.document.body;
 	} catch {
 		return null;
 	}
 }
-var Yn = () => window.matchMedia("(prefers-color-scheme: dark)");
-function Xn() {
-	let e = Jn();
-	return e ? e.classList.contains("dark-mode") : Yn().matches;
+var _r = () => window.matchMedia("(prefers-color-scheme: dark)");
+function vr() {
+	let e = gr();
+	return e ? e.classList.contains("dark-mode") : _r().matches;
 }
-function Zn() {
-	let [e, t] = R(Xn);
-	return z(() => {
-		let e = () => t(Xn()), n = Jn(), r = new MutationObserver(e);
+function yr() {
+	let [e, t] = L(vr);
+	return R(() => {
+		let e = () => t(vr()), n = gr(), r = new MutationObserver(e);
 		return n && r.observe(n, {
 			attributes: !0,
 			attributeFilter: ["class"]
-		}), Yn().addEventListener("change", e), () => {
-			r.disconnect(), Yn().removeEventListener("change", e);
+		}), _r().addEventListener("change", e), () => {
+			r.disconnect(), _r().removeEventListener("change", e);
 		};
-	}, []), z(() => {
+	}, []), R(() => {
 		document.documentElement.classList.toggle("dark", e);
 	}, [e]), e;
 }
 // src/App.tsx
-function Qn({ source: e }) {
-	let t = Zn(), [n, r] = R(Bn), [i, a] = R(null), o = Se((e) => r((t) => ({
-		...t,
-		...e
-	})), []);
-	z(() => Vn(n), [n]), z(() => {
-		let e = () => r(Bn());
+function br({ source: e }) {
+	let t = yr(), [n, r] = L(lr), [i, a] = L(null);
+	R(() => ur(n), [n]), R(() => {
+		let e = () => r(lr());
 		return window.addEventListener("hashchange", e), () => window.removeEventListener("hashchange", e);
 	}, []);
-	let s = $n(e, a), c = i && !(i instanceof Z) ? i.recordings : [], l = c.find((e) => e.run === n.run && e.name === n.name) ?? c[0] ?? null, u = {
+	let o = xr(e, a), s = i && !(i instanceof Z) ? i.recordings : [], c = s.find((e) => e.run === n.run && e.name === n.name) ?? s[0] ?? null, l = {
 		source: e,
 		state: n,
 		dark: t,
-		change: o
+		change: Ce((e) => r((t) => ({
+			...t,
+			...c && {
+				run: c.run,
+				name: c.name
+			},
+			...e
+		})), [c?.run, c?.name])
 	};
-	return i === null ? /* @__PURE__ */ H("main", {
+	return i === null ? /* @__PURE__ */ V("main", {
 		class: "page",
-		children: /* @__PURE__ */ H(U, { title: "Looking for recordings…" })
-	}) : i instanceof Z ? /* @__PURE__ */ H("main", {
+		children: /* @__PURE__ */ V(H, { title: "Looking for recordings…" })
+	}) : i instanceof Z ? /* @__PURE__ */ V("main", {
 		class: "page",
-		children: /* @__PURE__ */ H(U, {
+		children: /* @__PURE__ */ V(H, {
 			title: i.message,
 			kind: "bad",
 			hint: i.hint,
 			action: "Try again",
-			onAction: s
+			onAction: o
 		})
-	}) : l ? /* @__PURE__ */ H(tr, {
-		page: u,
-		chosen: l,
+	}) : c ? /* @__PURE__ */ V(Cr, {
+		page: l,
+		chosen: c,
 		listing: i
-	}, `${l.run}|${l.name}`) : /* @__PURE__ */ H("main", {
+	}, `${c.run}|${c.name}`) : /* @__PURE__ */ V("main", {
 		class: "page",
-		children: /* @__PURE__ */ H(Ie, {
+		children: /* @__PURE__ */ V(Le, {
 			listing: i,
-			onRefresh: s
+			onRefresh: o
 		})
 	});
 }
-function $n(e, t) {
-	let n = B(0), r = Se(async (i) => {
+function xr(e, t) {
+	let n = z(0), r = Ce(async (i) => {
 		window.clearTimeout(n.current);
 		try {
 			let a = await e.recordings(i);
@@ -2921,21 +3239,21 @@ function $n(e, t) {
 			t(e instanceof Z ? e : new Z(String(e), ""));
 		}
 	}, [e, t]);
-	return z(() => {
+	return R(() => {
 		r(!1);
-		let e = er();
+		let e = Sr();
 		return e && (e.reload = () => void r(!0)), () => window.clearTimeout(n.current);
-	}, [r]), Se(() => void r(!0), [r]);
+	}, [r]), Ce(() => void r(!0), [r]);
 }
-function er() {
+function Sr() {
 	try {
 		return window.frameElement;
 	} catch {
 		return null;
 	}
 }
-function tr({ page: e, chosen: t, listing: n }) {
-	let { source: r, state: i } = e, a = V(() => ({
+function Cr({ page: e, chosen: t, listing: n }) {
+	let { source: r, state: i } = e, a = B(() => ({
 		run: t.run,
 		name: t.name,
 		group: i.group
@@ -2943,71 +3261,57 @@ function tr({ page: e, chosen: t, listing: n }) {
 		t.run,
 		t.name,
 		i.group
-	]), [o, s] = qn(r, a, `${t.changed}|${t.bytes}`), [c, l] = R(null);
-	z(() => {
-		t.windows === 1 && r.traceViewer(a).then(l);
+	]), [o, s] = hr(r, a, `${t.changed}|${t.bytes}`), [c, l] = L(null);
+	R(() => {
+		t.sessions.length === 1 && r.traceViewer(a).then(l);
 	}, [
 		r,
 		a,
-		t.windows
+		t.sessions.length
 	]);
-	let u = o && !(o instanceof Z) && !ht(o) ? o : null, d = i.corrected && u !== null && nt(u), f = {
+	let u = o && !(o instanceof Z) && !vt(o) ? o : null, d = i.corrected && u !== null && at(u), f = {
 		...e,
 		state: {
 			...i,
 			corrected: d
 		}
-	};
-	return /* @__PURE__ */ H(y, { children: [/* @__PURE__ */ H(Wn, {
+	}, { key: p, Component: m } = nr(i.view);
+	return /* @__PURE__ */ V(y, { children: [/* @__PURE__ */ V(fr, {
 		page: e,
 		chosen: t,
 		listing: n,
 		report: u,
 		viewer: c
-	}), /* @__PURE__ */ H("main", {
+	}), /* @__PURE__ */ V("main", {
 		class: "page",
 		id: "view",
 		children: [
-			o === null && /* @__PURE__ */ H(U, { title: "Opening the recording…" }),
-			o instanceof Z && /* @__PURE__ */ H(U, {
+			o === null && /* @__PURE__ */ V(H, { title: "Opening the recording…" }),
+			o instanceof Z && /* @__PURE__ */ V(H, {
 				title: "This recording cannot be shown",
 				kind: "bad",
 				hint: o.hint,
 				action: "Try again",
 				onAction: s,
-				children: /* @__PURE__ */ H("p", { children: o.message })
+				children: /* @__PURE__ */ V("p", { children: o.message })
 			}),
-			o && !(o instanceof Z) && ht(o) && /* @__PURE__ */ H(Ne, { progress: o }),
-			u && i.view === "overview" && /* @__PURE__ */ H(Kt, {
-				page: f,
-				report: u
-			}),
-			u && i.view === "operations" && /* @__PURE__ */ H(Mt, {
+			o && !(o instanceof Z) && vt(o) && /* @__PURE__ */ V(Pe, { progress: o }),
+			u && /* @__PURE__ */ V(m, {
 				page: f,
 				report: u,
 				asked: a
-			}),
-			u && i.view === "timeline" && /* @__PURE__ */ H(En, {
-				page: f,
-				report: u,
-				asked: a
-			}),
-			u && i.view === "programs" && /* @__PURE__ */ H(rn, {
-				page: f,
-				report: u
-			}),
-			u && i.view === "overhead" && /* @__PURE__ */ H(Bt, { report: u })
+			}, p)
 		]
 	})] });
 }
 // src/style.css?inline
-var nr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:340px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.stacked .kept{background:#2f6fd0}.stacked .removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;padding:7px 11px;font-size:13px;position:absolute;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
+var wr = ":root{--text:#1b1f24;--faint:#59636e;--line:#dde2e8;--panel:#f5f7f9;--page:#fff;--accent:#1a5fb4;--bad:#b3261e;--bad-panel:#fdf0ef;--good:#1d6b3f;--warn:#7a4b00;--warn-panel:#fff6e2;--fill:#dbe8f8;--lightningcss-light:initial;--lightningcss-dark: ;color-scheme:light}:root.dark{--text:#e6e9ee;--faint:#a3adba;--line:#3a424d;--panel:#262c35;--page:#1b2027;--accent:#86b7f5;--bad:#ff9c94;--bad-panel:#3b2523;--good:#7fd0a0;--warn:#f4c56c;--warn-panel:#372e1b;--fill:#2b405c;--lightningcss-light: ;--lightningcss-dark:initial;color-scheme:dark}html,body{background:var(--page);margin:0}#rlscope{color:var(--text);font:14px/1.45 system-ui,-apple-system,Segoe UI,Roboto,sans-serif}#rlscope *{box-sizing:border-box}.page{max-width:2600px;margin:0 auto;padding:16px 24px 40px}h1{margin:0 0 8px;font-size:20px;font-weight:600}h2{overflow-wrap:anywhere;margin:0;font-size:16px;font-weight:600}h3{margin:18px 0 4px;font-size:14px;font-weight:600}p{margin:4px 0}section{margin-bottom:24px}code,pre{font:12.5px/1.45 ui-monospace,SF Mono,Menlo,Consolas,monospace}.note,.faint{color:var(--faint)}.note{max-width:150ch}.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.hidden{clip-path:inset(50%);white-space:nowrap;width:1px;height:1px;position:absolute;overflow:hidden}button,select,input{font:inherit;color:inherit}button{cursor:pointer}button:disabled{cursor:default;color:var(--faint);opacity:.75}:focus-visible{outline:2px solid var(--accent);outline-offset:1px}select,input{background:var(--page);border:1px solid var(--line);border-radius:5px;max-width:100%;padding:4px 8px}.action{background:var(--page);border:1px solid var(--line);color:var(--accent);white-space:nowrap;border-radius:5px;padding:4px 12px;text-decoration:none}.link{text-align:left;color:inherit;background:0 0;border:0;padding:0}.link.accent{color:var(--accent)}.link:hover{text-decoration:underline}.toolbar{z-index:5;background:var(--panel);border-bottom:1px solid var(--line);flex-wrap:wrap;align-items:center;gap:6px 24px;padding:0 24px;display:flex;position:sticky;top:0}.toolbar nav{display:flex}.toolbar nav button{background:0 0;border:0;border-bottom:3px solid #0000;padding:12px 12px 9px}.toolbar nav button:hover{color:var(--accent)}.toolbar nav [aria-current=page]{border-color:var(--accent);color:var(--accent);font-weight:600}.choices{flex-wrap:wrap;align-items:center;gap:6px 16px;margin-left:auto;padding:5px 0;display:flex}.choices label{align-items:center;gap:6px;display:flex}.choices label>span:first-child{color:var(--faint)}.choices select{max-width:260px}.switch{display:inline-flex}.switch button{background:var(--page);border:1px solid var(--line);margin-left:-1px;padding:3px 10px}.switch button:first-child{border-radius:5px 0 0 5px}.switch button:last-child{border-radius:0 5px 5px 0}.switch [aria-pressed=true]{background:var(--fill);color:var(--text);opacity:1;font-weight:600}.message{border:1px solid var(--line);border-radius:8px;max-width:90ch;margin:6vh auto 0;padding:24px}.message.bad{border-color:var(--bad);background:var(--bad-panel)}.message.bad h1{color:var(--bad)}.message h1,.message p,.message li{overflow-wrap:anywhere}.message pre{background:var(--panel);border-radius:6px;padding:12px;overflow-x:auto}.message progress{width:100%;height:14px;accent-color:var(--accent)}.message .action{margin-top:12px}.health{border-left:4px solid var(--line);background:var(--panel);border-radius:0 6px 6px 0;padding:8px 14px}.health.degraded{background:var(--warn-panel);border-color:#e0a100}.health.degraded strong{color:var(--warn)}.health.unusable{border-color:var(--bad);background:var(--bad-panel)}.health.unusable strong{color:var(--bad)}.health div+div{margin-top:8px}.health p{color:var(--text)}.tiles{grid-template-columns:repeat(auto-fit,minmax(120px,1fr));gap:10px;display:grid}.tile{background:var(--panel);border-radius:8px;flex-direction:column;padding:10px 14px;display:flex}.tile .title{color:var(--faint)}.tile .main{font-variant-numeric:tabular-nums;font-size:clamp(17px,1.6vw,24px);font-weight:600;line-height:1.3}.tile .detail{color:var(--faint);font-size:13px}.summary{overflow-wrap:anywhere;max-width:150ch;margin-bottom:12px;font-size:16px}.sound{color:var(--faint);margin:0 0 12px}.sound b{color:var(--good);font-weight:600}.windows{margin-bottom:4px}ul.note{margin:4px 0;padding-left:20px}.legend{flex-wrap:wrap;gap:3px 16px;margin:8px 0;padding:0;list-style:none;display:flex}.legend li{align-items:center;gap:6px;font-size:13px;display:flex}.legend i,.swatch{border-radius:2px;flex:none;width:12px;height:12px;display:inline-block}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:400}thead th{color:var(--faint);vertical-align:bottom;font-size:13px}.bars th{text-overflow:ellipsis;white-space:nowrap;width:1%;max-width:34vw;padding:3px 14px 3px 0;overflow:hidden}.bars .number{width:1%;padding-left:14px}.bars tr:hover td,.bars tr:hover th{background:var(--panel)}.stacked{width:100%;height:18px;display:flex;position:relative}.stacked span{min-width:1px;height:100%}.stacked span:first-child{border-radius:2px 0 0 2px}.pale{box-shadow:inset 0 0 0 1px color-mix(in srgb, var(--faint) 75%, transparent)}.kept{background:#2f6fd0}.removed{background:#e39aa9}.whisker{border-top:2px solid var(--text);height:0;position:absolute;top:50%}.whisker:before,.whisker:after{content:\"\";border-left:2px solid var(--text);height:10px;position:absolute;top:-6px}.whisker:after{right:0}.findings{margin:8px 0 0;padding:0;list-style:none}.findings .hint:before{content:\"→ \";color:var(--accent)}.more summary{cursor:pointer;color:var(--accent);padding:8px 0}.findings li{border-top:1px solid var(--line);align-items:flex-start;gap:12px;padding:10px 0;display:flex}.badge{color:var(--faint);white-space:nowrap;border:1px solid;border-radius:10px;padding:0 9px;font-size:12px;display:inline-block}.high .badge{color:var(--bad)}.medium .badge,.warn .badge{color:var(--warn)}.warn .badge{margin-left:8px}.facts{color:var(--faint);flex-wrap:wrap;gap:2px 16px;font-size:13px;display:flex}.facts .link{color:var(--accent)}.about{overflow-wrap:anywhere;max-width:none}.heading{flex-wrap:wrap;align-items:center;gap:8px 16px;margin-bottom:10px;display:flex}.heading input{width:220px;margin-left:auto}.icicle{width:100%;position:relative;overflow:hidden}.icicle button{border:0;border-right:1px solid var(--page);text-align:left;white-space:nowrap;text-overflow:ellipsis;border-radius:0;height:23px;padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle .few{white-space:nowrap;text-overflow:ellipsis;background:var(--panel);height:23px;color:var(--faint);padding:0 5px;font-size:12.5px;line-height:23px;position:absolute;overflow:hidden}.icicle button:hover{filter:brightness(1.08)}.icicle [aria-pressed=true]{box-shadow:inset 0 0 0 2px var(--text)}.icicle button:focus-visible{outline-offset:-2px}.scroll{overflow-x:auto}.beside{grid-template-columns:minmax(0,1fr) minmax(320px,32%);align-items:start;gap:24px;display:grid}.tree thead th{border-bottom:1px solid var(--line);padding:0 8px 4px}.tree thead button{color:inherit;background:0 0;border:0;padding:0}.tree thead .number button{text-align:right}.tree thead .number div{font-size:12px}.tree thead th:not(.name){min-width:56px}.tree thead [aria-sort=descending] button:after{content:\" ↓\"}.tree thead [aria-sort=ascending] button:after{content:\" ↑\"}.tree thead [aria-sort]:not([aria-sort=none]){color:var(--text);font-weight:600}.tree tbody tr{cursor:pointer}.tree tbody tr:hover{background:var(--panel)}.tree tbody tr[aria-selected=true]{background:var(--fill)}.tree td,.tree tbody th{border-bottom:1px solid var(--line);padding:2px 8px;position:relative}.tree .name>div{white-space:nowrap;align-items:center;gap:6px;display:flex}.tree .name .text{text-overflow:ellipsis;max-width:34ch;overflow:hidden}.twist{width:16px;color:var(--faint);background:0 0;border:0;flex:none;padding:0}.tree td .fill{background:var(--accent);opacity:.55;height:3px;position:absolute;bottom:0;left:0}.mini{background:var(--line);border-radius:2px;width:90px;height:9px;display:flex;overflow:hidden}.forward{background:#6aa3e8}.recompute{background:#b48ad8}.backward{background:#e08a4f}.evidence{align-items:center;gap:8px;font-size:12.5px;display:flex}.evidence .mini{flex:none;width:56px}.e-mark,.e-annotation{background:#2b8a57}.e-scope{background:#63b487}.e-function{background:#9fcfb4}.e-split{background:#e0c15a}.e-inherited{background:#d9a25f}.e-host{background:#9aa7b5}.e-none{background:#c26a6a}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{background:var(--panel);border-radius:8px;max-height:calc(100vh - 76px);padding:14px 16px;position:sticky;top:60px;overflow:auto}.details h2{-webkit-line-clamp:4;-webkit-box-orient:vertical;display:-webkit-box;overflow:hidden}.details .heading{flex-wrap:nowrap;justify-content:space-between;margin-bottom:2px}.close{background:0 0;border:0;font-size:20px;line-height:1}.plain th,.plain td{border-bottom:1px solid var(--line);vertical-align:top;padding:4px 10px 4px 0}.plain .number{padding-left:10px}.plain.narrow{width:auto;min-width:420px}.plain tbody tr:hover{background:var(--panel)}.details .plain{margin-top:10px;font-size:13px}.details .plain.ops{table-layout:auto}.ops td:first-child{overflow-wrap:anywhere}.opname{-webkit-line-clamp:2;-webkit-box-orient:vertical;font-size:12px;display:-webkit-box;overflow:hidden}.categories{grid-template-columns:auto 1fr;gap:2px 12px;margin:10px 0;font-size:13px;display:grid}.categories dt{color:var(--faint)}.categories dd{margin:0}.programs tr.warn th{color:var(--warn);font-weight:600}.wide{width:40%}.bars .wide{width:auto}.search{gap:6px;margin-left:auto;display:flex}.search input{margin:0}.canvas{padding-left:150px;position:relative}.canvas canvas{cursor:grab;touch-action:pan-y;display:block}.canvas canvas:active{cursor:grabbing}.lane{text-overflow:ellipsis;white-space:nowrap;width:142px;color:var(--faint);font-size:12.5px;position:absolute;left:0;overflow:hidden}.legends{grid-template-columns:142px 1fr;align-items:center;gap:0 8px;margin-top:10px;font-size:12.5px;display:grid}.legends .legend{margin:4px 0}.tip{z-index:4;pointer-events:none;background:var(--page);border:1px solid var(--line);overflow-wrap:anywhere;border-radius:6px;max-width:380px;max-height:240px;padding:7px 11px;font-size:13px;position:absolute;overflow:hidden;box-shadow:0 3px 14px #00000038}.tip .strong{font-weight:600}@media (max-width:1250px){.beside{grid-template-columns:minmax(0,1fr)}.beside .tree td,.beside .tree tbody th,.beside .tree thead th{padding-left:5px;padding-right:5px}.beside .evidence .faint{display:none}.beside .directions{width:64px}.details{max-height:none;position:static}.page{padding:14px 14px 40px}.toolbar{padding:0 14px}}";
 // src/main.tsx
-function rr() {
+function Tr() {
 	let e = document.createElement("style");
-	e.textContent = nr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
+	e.textContent = wr, document.head.append(e), document.documentElement.lang = "en", document.title = "RL-Scope";
 	let t = document.createElement("div");
-	t.id = "rlscope", document.body.append(t), P(/* @__PURE__ */ H(Qn, { source: yt() }), t);
+	t.id = "rlscope", document.body.append(t), N(/* @__PURE__ */ V(br, { source: St() }), t);
 }
-document.getElementById("rlscope-data") && rr();
-export { rr as render };
+document.getElementById("rlscope-data") && Tr();
+export { Tr as render };

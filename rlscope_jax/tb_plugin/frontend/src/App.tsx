@@ -1,10 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty } from "./views/Empty";
-import { Operations } from "./views/Operations";
-import { Overhead } from "./views/Overhead";
-import { Overview } from "./views/Overview";
-import { Programs } from "./views/Programs";
-import { Timeline } from "./views/Timeline";
+import { viewOf } from "./views/registry";
 import { Message, Reading } from "./components/Message";
 import { Toolbar } from "./components/Toolbar";
 import { isCorrected } from "./model";
@@ -25,8 +21,6 @@ export function App({ source }: { source: Source }) {
   const dark = useDark();
   const [state, setState] = useState<State>(readAddress);
   const [listing, setListing] = useState<Listing | Refused | null>(null);
-  const change = useCallback((part: Partial<State>) => setState((known) => ({ ...known, ...part })), []);
-
   useEffect(() => writeAddress(state), [state]);
   useEffect(() => {
     const follow = () => setState(readAddress());
@@ -37,6 +31,12 @@ export function App({ source }: { source: Source }) {
   const refresh = useListing(source, setListing);
   const recordings = listing && !(listing instanceof Refused) ? listing.recordings : [];
   const chosen = recordings.find((one) => one.run === state.run && one.name === state.name) ?? recordings[0] ?? null;
+  // Until something is chosen the newest is shown; then this one, also to whom the address is sent.
+  const change = useCallback(
+    (part: Partial<State>) =>
+      setState((known) => ({ ...known, ...(chosen && { run: chosen.run, name: chosen.name }), ...part })),
+    [chosen?.run, chosen?.name],
+  );
   const page: Page = { source, state, dark, change };
 
   if (listing === null) return <main class="page"><Message title="Looking for recordings…" /></main>;
@@ -95,12 +95,13 @@ function Chosen({ page, chosen, listing }: { page: Page; chosen: Recording; list
   const [viewer, setViewer] = useState<string | null>(null);
   useEffect(() => {
     // Several windows are several sessions: none of them is this recording.
-    if (chosen.windows === 1) void source.traceViewer(asked).then(setViewer);
-  }, [source, asked, chosen.windows]);
+    if (chosen.sessions.length === 1) void source.traceViewer(asked).then(setViewer);
+  }, [source, asked, chosen.sessions.length]);
 
   const report = answer && !(answer instanceof Refused) && !isProgress(answer) ? answer : null;
   const corrected = state.corrected && report !== null && isCorrected(report);
   const shown = { ...page, state: { ...state, corrected } };
+  const { key, Component } = viewOf(state.view);
   return (
     <>
       <Toolbar page={page} chosen={chosen} listing={listing} report={report} viewer={viewer} />
@@ -114,11 +115,7 @@ function Chosen({ page, chosen, listing }: { page: Page; chosen: Recording; list
           </Message>
         )}
         {answer && !(answer instanceof Refused) && isProgress(answer) && <Reading progress={answer} />}
-        {report && state.view === "overview" && <Overview page={shown} report={report} />}
-        {report && state.view === "operations" && <Operations page={shown} report={report} asked={asked} />}
-        {report && state.view === "timeline" && <Timeline page={shown} report={report} asked={asked} />}
-        {report && state.view === "programs" && <Programs page={shown} report={report} />}
-        {report && state.view === "overhead" && <Overhead report={report} />}
+        {report && <Component key={key} page={shown} report={report} asked={asked} />}
       </main>
     </>
   );

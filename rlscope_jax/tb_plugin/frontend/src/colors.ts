@@ -15,6 +15,9 @@ export const CELL_NAMES: Record<string, string> = {
   idle: "idle",
 };
 
+/** Cells in which nothing works: pale, and drawn with an edge that can be seen. */
+export const PALE: ReadonlySet<string> = new Set(["wait", "wait_inferred", "idle"]);
+
 /** Cells in the order they are stacked, each once. */
 export function inOrder(keys: Iterable<string>): string[] {
   const known = Object.keys(CELL_NAMES);

@@ -26,6 +26,12 @@ export function duration(ns: number | null): string {
   return `${digits(ns / scale)} ${name}`;
 }
 
+/** An interval of times in one unit: "177 to 202 ms". */
+export function range([low, high]: [number, number]): string {
+  const [scale, name] = UNITS.find(([scale]) => Math.abs(high) >= scale) ?? UNITS[3]!;
+  return `${digits(low / scale)} to ${digits(high / scale)} ${name}`;
+}
+
 /** A time in a table's unit: a dot for nothing, a dash for what is not known. */
 export function cell(ns: number | null, unit: Unit): string {
   if (ns === null) return "–";
@@ -61,7 +67,7 @@ function grouped(value: number, decimals: number): string {
 }
 
 export function plural(number: number, word: string): string {
-  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
+  return `${number.toLocaleString("en")} ${word}${number === 1 ? "" : word.endsWith("h") ? "es" : "s"}`;
 }
 
 /** A path of at most `room` characters: its ends tell operations apart, so names in the middle go first. */

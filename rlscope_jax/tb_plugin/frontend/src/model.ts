@@ -19,7 +19,7 @@ export function value(figure: Figure | undefined, corrected: boolean): number {
 }
 
 export function isCorrected(report: Report): boolean {
-  return report.totals.wall.corrected !== null;
+  return report.overhead.correction !== "none" && report.totals.wall.corrected !== null;
 }
 
 export interface Segment {

@@ -5,7 +5,8 @@ import type { Report } from "./report";
 export interface Recording {
   run: string;
   name: string;
-  windows: number;
+  /** Its windows, in order; more than one where a run was recorded in several. */
+  sessions: string[];
   files: number;
   bytes: number;
   changed: number;
@@ -62,10 +63,15 @@ export interface TimelineData {
   begin: number;
   end: number;
   wall: number;
+  window: number;
+  /** When each window of the recording began (unix ns, where known), and how long it was (ns). */
+  windows: [number | null, number][];
   operations: [string, string | null][];
   categories: string[];
   labels: Record<string, [number, string]>;
   steps: [number, number, number][];
+  /** Program, start and duration of what was compiled in this window. */
+  compiles: [number, number, number][];
   lanes: LaneData[];
 }
 
@@ -97,8 +103,8 @@ export interface Source {
   recordings(refresh: boolean): Promise<Listing>;
   report(asked: Asked, again: boolean): Promise<Report | Progress>;
   ops(asked: Asked, process: number, path: string, direction: string | null): Promise<OpList>;
-  timeline(asked: Asked, begin: number, end: number, columns: number): Promise<TimelineData>;
-  find(asked: Asked, text: string, after: number): Promise<Hit | null>;
+  timeline(asked: Asked, window: number, begin: number, end: number | null, columns: number): Promise<TimelineData>;
+  find(asked: Asked, window: number, text: string, after: number): Promise<Hit | null>;
   traceViewer(asked: Asked): Promise<string | null>;
 }
 
@@ -122,12 +128,15 @@ export class Server implements Source {
     return get("ops", { ...asked, process, path, direction: direction ?? "" });
   }
 
-  timeline(asked: Asked, begin: number, end: number, columns: number): Promise<TimelineData> {
-    return get("timeline", { ...asked, begin: Math.floor(begin), end: Math.ceil(end), columns });
+  timeline(
+    asked: Asked, window: number, begin: number, end: number | null, columns: number,
+  ): Promise<TimelineData> {
+    const until = end === null ? {} : { end: Math.ceil(end) };
+    return get("timeline", { ...asked, window, begin: Math.floor(begin), ...until, columns });
   }
 
-  async find(asked: Asked, text: string, after: number): Promise<Hit | null> {
-    return (await get<{ found: Hit | null }>("find", { ...asked, text, after: Math.floor(after) })).found;
+  async find(asked: Asked, window: number, text: string, after: number): Promise<Hit | null> {
+    return (await get<{ found: Hit | null }>("find", { ...asked, window, text, after: Math.floor(after) })).found;
   }
 
   /** The same session in xprof's trace viewer, where that plugin is installed. */
@@ -166,7 +175,7 @@ async function get<T>(route: string, query: object): Promise<T> {
 export interface Embedded {
   report: Report;
   ops: Record<string, OpList>;
-  timeline: TimelineData | null;
+  timelines: TimelineData[];
 }
 
 /** What `rlscope-jax report --html` wrote into the file. */
@@ -176,9 +185,9 @@ export class File implements Source {
   constructor(private readonly content: Embedded) {}
 
   async recordings(): Promise<Listing> {
-    const { session, window } = this.content.report;
+    const { session } = this.content.report;
     const recording = {
-      run: session.logdir, name: session.name, windows: window.windows ?? 1, files: session.files.length,
+      run: session.logdir, name: session.name, sessions: [session.name], files: session.files.length,
       bytes: session.files.reduce((total, file) => total + (file.bytes ?? 0), 0), changed: 0,
     };
     return {
@@ -194,14 +203,14 @@ export class File implements Source {
     return this.content.ops[`${process}|${direction ?? ""}|${path}`] ?? { ops: [], more: 0, more_self: 0 };
   }
 
-  async timeline(): Promise<TimelineData> {
-    if (!this.content.timeline) throw new Refused("This file holds no timeline.", "");
-    return this.content.timeline;
+  async timeline(_: Asked, window: number): Promise<TimelineData> {
+    const known = this.content.timelines[window];
+    if (!known) throw new Refused("This file holds no such timeline.", "");
+    return known;
   }
 
-  async find(_: Asked, text: string, after: number): Promise<Hit | null> {
-    const { timeline } = this.content;
-    if (!timeline) return null;
+  async find(asked: Asked, window: number, text: string, after: number): Promise<Hit | null> {
+    const timeline = await this.timeline(asked, window);
     const wanted = text.toLowerCase();
     const matches = (label: number) => {
       const known = timeline.labels[label];

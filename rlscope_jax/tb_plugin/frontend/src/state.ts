@@ -1,19 +1,20 @@
 // What the page shows, kept in the URL so that a link can be shared.
 
-export const VIEWS = ["overview", "operations", "timeline", "programs", "overhead"] as const;
-export type View = (typeof VIEWS)[number];
 export const GROUPS = ["auto", "operation", "scope", "function"] as const;
 
 export interface State {
   run: string | null;
   name: string | null;
-  view: View;
+  /** A key of `views/registry`. */
+  view: string;
   group: string;
   corrected: boolean;
   /** The operation chosen: "process|path". */
   operation: string | null;
   sort: string;
   filter: string;
+  /** Which of several windows the timeline shows. */
+  window: number;
   /** The stretch of the timeline shown, ns. */
   begin: number | null;
   end: number | null;
@@ -21,7 +22,7 @@ export interface State {
 
 export const FIRST: State = {
   run: null, name: null, view: "overview", group: "auto", corrected: true, operation: null,
-  sort: "wallTotal", filter: "", begin: null, end: null,
+  sort: "wallTotal", filter: "", window: 0, begin: null, end: null,
 };
 
 const PLUGIN = "rlscope";
@@ -36,17 +37,17 @@ export function parse(hash: string): State {
     const parsed = text === null ? NaN : Number(text);
     return Number.isFinite(parsed) ? parsed : null;
   };
-  const view = get("view") as View | null;
   const group = get("group");
   return {
     run: get("run"),
     name: get("name"),
-    view: view && VIEWS.includes(view) ? view : FIRST.view,
+    view: get("view") ?? FIRST.view,
     group: group && (GROUPS as readonly string[]).includes(group) ? group : FIRST.group,
     corrected: get("figures") !== "raw",
     operation: get("operation"),
     sort: get("sort") ?? FIRST.sort,
     filter: get("filter") ?? "",
+    window: Math.max(0, Math.floor(number("window") ?? 0)),
     begin: number("begin"),
     end: number("end"),
   };
@@ -65,6 +66,7 @@ export function serialize(state: State): string {
   put("operation", state.operation);
   put("sort", state.sort, FIRST.sort);
   put("filter", state.filter, "");
+  put("window", state.window, 0);
   put("begin", state.begin === null ? null : Math.round(state.begin));
   put("end", state.end === null ? null : Math.round(state.end));
   return parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");

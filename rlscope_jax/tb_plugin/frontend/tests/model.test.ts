@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bars, choose, flat, intervalOf, segments, tree } from "../src/model";
+import { bars, choose, flat, intervalOf, isCorrected, segments, tree } from "../src/model";
 import { visible } from "../src/views/Operations";
 import { figure, operation, report } from "./report";
 
@@ -68,4 +68,12 @@ test("rows sort within their parents, filter by name with what stands above, and
   expect(paths("wallTotal", "ENV")).toEqual(["rollout", "rollout/env_step"]);
   expect(paths("wallTotal", "", ["0|update"])).toEqual(["update", "rollout", "rollout/env_step", "(idle)"]);
   expect(flat(roots)).toHaveLength(5);
+});
+
+test("a report whose correction was refused counts as recorded, whatever its figures hold", () => {
+  const one = report([]);
+  one.totals.wall = { raw: 10, corrected: 8, interval: [7, 9] };
+  expect(isCorrected(one)).toBe(false);
+  one.overhead.correction = "anchored";
+  expect(isCorrected(one)).toBe(true);
 });

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import { cellColor, OperationColors, textOn } from "../src/colors";
-import { bytes, cell, count, duration, percent, shortPath, unitOf } from "../src/format";
+import { bytes, cell, count, duration, percent, plural, range, shortPath, unitOf } from "../src/format";
 import { File, type TimelineData } from "../src/source";
 import { FIRST, parse, serialize } from "../src/state";
+import { title } from "../src/components/Toolbar";
+import { VIEWS, viewOf } from "../src/views/registry";
+import { laneNames } from "../src/views/Timeline";
 import { layout, niceStep, pieceAt } from "../src/timeline/paint";
 import { clamp, pan, zoom } from "../src/timeline/stretch";
 import { report } from "./report";
@@ -10,7 +13,7 @@ import { report } from "./report";
 test("a state comes back from the address as it was", () => {
   const state = {
     ...FIRST, run: "a b/ü&x=1", name: "2026", view: "timeline" as const, corrected: false, operation: "0|update/loss",
-    filter: "<script>", begin: 5, end: 12,
+    filter: "<script>", window: 2, begin: 5, end: 12,
   };
   expect(parse(`#rlscope&${serialize(state)}`)).toEqual(state);
   expect(serialize(FIRST)).toBe("");
@@ -18,7 +21,8 @@ test("a state comes back from the address as it was", () => {
 
 test("an address that was not ours gives the first view", () => {
   expect(parse("#scalars&x=1")).toEqual(FIRST);
-  expect(parse("#rlscope&p.rlscope.view=nonsense&p.rlscope.begin=abc")).toEqual(FIRST);
+  expect(parse("#rlscope&p.rlscope.begin=abc&p.rlscope.window=-3")).toEqual(FIRST);
+  expect(viewOf("nonsense").key).toBe(FIRST.view);
 });
 
 test("times read well", () => {
@@ -31,6 +35,8 @@ test("times read well", () => {
   expect(cell(10, { scale: 1e6, name: "ms" })).toBe("<0.01");
   expect(cell(null, { scale: 1e6, name: "ms" })).toBe("–");
   expect(unitOf(312_819_229).name).toBe("ms");
+  expect(range([176_600_000, 202_000_000])).toBe("177 to 202 ms");
+  expect(range([900_000, 1_100_000])).toBe("0.90 to 1.10 ms");
   expect(percent(1, 3)).toBe("33.3 %");
   expect(percent(1, 1e9)).toBe("<0.1 %");
   expect(percent(1, 0)).toBe("–");
@@ -59,13 +65,29 @@ test("the ruler's steps are round", () => {
 });
 
 const lanes: TimelineData = {
-  begin: 0, end: 100, wall: 100, operations: [["update/loss", null], ["rollout", null]], categories: ["python"],
+  begin: 0, end: 100, wall: 100, window: 0, windows: [[null, 100]], compiles: [], operations: [["update/loss", null], ["rollout", null]], categories: ["python"],
   labels: { 0: [0, "dot.1"], 1: [1, "fusion"] }, steps: [],
   lanes: [
     { process: 0, side: "device", name: "d", pieces: 3, start: [0, 20, 60], duration: [10, 10, 5], key: [0, 1, 0],
       label: [0, 1, 0], count: [1, 1, 1], cover: [1, 1, 1] },
   ],
 };
+
+test("lanes go by short names that differ", () => {
+  const lane = (process: number, name: string, side: "host" | "device" = "host") => ({ ...lanes.lanes[0]!, process, side, name });
+  const device = "vm/cpu:0 · tf_XLAEigen/973277815374749532";
+  expect(laneNames([lane(0, "python"), lane(0, device, "device"), lane(0, device, "device")]))
+    .toEqual(["python thread", "cpu:0 Eigen", "cpu:0 Eigen 2"]);
+  expect(laneNames([lane(0, "python"), lane(1, "python")])).toEqual(["0: python thread", "1: python thread"]);
+});
+
+test("few lanes are high, many are no higher than they must be", () => {
+  const many = { ...lanes, lanes: Array.from({ length: 50 }, () => lanes.lanes[0]!) };
+  const numbers = many.lanes.map((_, number) => number);
+  expect(layout(lanes, [0]).heights).toEqual([60]);
+  expect(new Set(layout(many, numbers).heights)).toEqual(new Set([30]));
+  expect(layout(lanes, []).heights).toEqual([]);
+});
 
 test("a point finds the piece under it", () => {
   const top = layout(lanes, [0]).tops[0]!;
@@ -75,12 +97,12 @@ test("a point finds the piece under it", () => {
 });
 
 test("a search in a file goes on from where it is, and begins again", async () => {
-  const source = new File({ report: report([]), ops: {}, timeline: lanes });
+  const source = new File({ report: report([]), ops: {}, timelines: [lanes] });
   const asked = { run: "", name: "", group: "auto" };
-  expect(await source.find(asked, "LOSS", 0)).toMatchObject({ start: 60, end: 65 });
-  expect(await source.find(asked, "loss", 60)).toMatchObject({ start: 0 });
-  expect(await source.find(asked, "fusion", 0)).toMatchObject({ start: 20 });
-  expect(await source.find(asked, "none", 0)).toBeNull();
+  expect(await source.find(asked, 0, "LOSS", 0)).toMatchObject({ start: 60, end: 65 });
+  expect(await source.find(asked, 0, "loss", 60)).toMatchObject({ start: 0 });
+  expect(await source.find(asked, 0, "fusion", 0)).toMatchObject({ start: 20 });
+  expect(await source.find(asked, 0, "none", 0)).toBeNull();
 });
 
 test("an operation keeps its root's hue, and no name is taken for a style", () => {
@@ -94,4 +116,21 @@ test("text on a colour can be read", () => {
   expect(textOn("hsl(265 44% 40%)")).toBe("#ffffff");
   expect(textOn("hsl(48 58% 62%)")).toBe("#000000");
   expect(textOn(cellColor("idle", true))).toBe("#ffffff");
+});
+
+test("each view has its own name", () => {
+  expect(new Set(VIEWS.map((view) => view.key)).size).toBe(VIEWS.length);
+  expect(VIEWS.map((view) => viewOf(view.key))).toEqual(VIEWS);
+});
+
+test("a run of several windows goes by its first one, not by its number", () => {
+  const one = { run: "a", name: "2026_1", sessions: ["2026_1"], files: 1, bytes: 2e6, changed: 0 };
+  expect(title(one)).toBe("a · 2026_1");
+  expect(title({ ...one, run: ".", name: "10791-17960", sessions: ["2026_1", "2026_2"] }))
+    .toBe("all 2 windows, 2026_1");
+});
+
+test("a word of several things is a plural", () => {
+  expect([plural(1, "compile"), plural(2, "dispatch"), plural(1000, "device op")])
+    .toEqual(["1 compile", "2 dispatches", "1,000 device ops"]);
 });

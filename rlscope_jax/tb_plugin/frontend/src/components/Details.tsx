@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Page } from "../App";
 import { CELL_NAMES } from "../colors";
-import { cell, count, duration, percent, type Unit } from "../format";
+import { cell, count, duration, percent, range, type Unit } from "../format";
 import { choose, segments, value, type Node } from "../model";
 import type { Figure, Operation, Report } from "../report";
 import { Refused, type Asked, type Op, type OpList } from "../source";
@@ -15,6 +15,11 @@ interface Props {
   unit: Unit;
 }
 
+const KINDS: Record<string, string> = {
+  mark: "named with operation()", annotation: "named by an annotation", scope: "a named scope",
+  function: "a Python function", special: "no operation",
+};
+
 /** One operation: its time by resource, direction and category, and the device ops it is made of. */
 export function Details({ page, report, asked, node, unit }: Props) {
   const { corrected } = page.state;
@@ -22,13 +27,13 @@ export function Details({ page, report, asked, node, unit }: Props) {
   return (
     <aside class="details" aria-label={`Details of ${node.path}`}>
       <div class="heading">
-        <h2>{node.path}</h2>
+        <h2 title={node.path}>{node.path}</h2>
         <button type="button" class="close" aria-label="Close the details" onClick={() => page.change({ operation: null })}>
           ×
         </button>
       </div>
       <p class="note">
-        {[...new Set(node.rows.map((row) => row.kind))].join(", ")} · {duration(node.wall)} of its own,{" "}
+        {[...new Set(node.rows.map((row) => KINDS[row.kind] ?? row.kind))].join(", ")}{node.rows.length > 0 && " · "}{duration(node.wall)} of its own,{" "}
         {percent(node.wall, value(report.totals.wall, corrected))} of the window
       </p>
       {node.wall > 0 && (
@@ -67,7 +72,7 @@ function Rows({ rows, corrected, unit }: { rows: Operation[]; corrected: boolean
 function Interval({ figure, corrected, unit }: { figure: Figure; corrected: boolean; unit: Unit }) {
   const chosen = choose(figure, corrected);
   return (
-    <span title={chosen.interval ? `${duration(chosen.interval[0])} to ${duration(chosen.interval[1])}` : undefined}>
+    <span title={chosen.interval ? range(chosen.interval) : undefined}>
       {cell(chosen.value, unit)}
     </span>
   );
@@ -118,7 +123,7 @@ function OpTable({ page, asked, node }: { page: Page; asked: Asked; node: Node }
       <table class="plain ops">
         <thead>
           <tr>
-            <th scope="col">op</th><th scope="col" class="number">self</th><th scope="col" class="number">share</th>
+            <th scope="col">op</th><th scope="col" class="number">self</th>
             <th scope="col" class="number">runs</th>
           </tr>
         </thead>
@@ -144,8 +149,7 @@ function OpRow({ op, whole }: { op: Op; whole: number }) {
         )}
         {op.op_name && <div class="faint opname" title={op.op_name}>{op.op_name}</div>}
       </td>
-      <td class="number">{duration(op.self)}</td>
-      <td class="number">{percent(op.self, whole)}</td>
+      <td class="number">{duration(op.self)}<div class="faint">{percent(op.self, whole)}</div></td>
       <td class="number">{count(op.count)}</td>
     </tr>
   );

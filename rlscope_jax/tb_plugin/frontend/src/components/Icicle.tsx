@@ -12,13 +12,17 @@ interface Props {
 }
 
 interface Box {
-  node: Node;
+  /** null for all that is too narrow, as one. */
+  node: Node | null;
+  key: string;
+  few: number;
   left: number;
   width: number;
   row: number;
 }
 
 const ROW = 24; // px
+const MOST_ROWS = 12; // what is nested deeper is in the table
 const LEAST = 0.15; // % of the width: what is narrower cannot be seen
 
 /** Operations as boxes, as wide as the time of all they hold, those nested in them below. */
@@ -28,15 +32,17 @@ export function Icicle({ roots, read, colors, dark, chosen, onChoose }: Props) {
   const rows = Math.max(0, ...boxes.map((box) => box.row)) + 1;
   return (
     <div class="icicle" style={{ height: `${rows * ROW}px` }}>
-      {boxes.map(({ node, left, width, row }) => {
+      {boxes.map(({ node, key, few, left, width, row }) => {
+        const where = { left: `${left}%`, width: `${width}%`, top: `${row * ROW}px` };
+        if (!node) {
+          const words = `${few.toLocaleString("en")} more, each too narrow to show`;
+          return <div key={key} class="few" style={where} title={words}>{width > 5 && words}</div>;
+        }
         const color = colors.of(node.path, null, dark);
         return (
         <button
           type="button" key={node.key} tabIndex={width < 1 ? -1 : 0} aria-pressed={node.key === chosen}
-          style={{
-            left: `${left}%`, width: `${width}%`, top: `${row * ROW}px`,
-            background: color, color: textOn(color),
-          }}
+          style={{ ...where, background: color, color: textOn(color) }}
           title={`${node.path}\n${duration(read(node))} (${percent(read(node), whole)})`}
           aria-label={`${node.path}: ${duration(read(node))}`}
           onClick={() => onChoose(node)}
@@ -51,11 +57,18 @@ export function Icicle({ roots, read, colors, dark, chosen, onChoose }: Props) {
 
 function place(nodes: Node[], read: Props["read"], whole: number, left: number, row: number): Box[] {
   const boxes: Box[] = [];
+  if (row >= MOST_ROWS) return boxes;
+  let [few, narrow] = [0, 0];
   for (const node of nodes) {
     const width = (100 * read(node)) / whole;
-    if (width < LEAST) continue;
-    boxes.push({ node, left, width, row }, ...place(node.children, read, whole, left, row + 1));
+    if (width < LEAST) {
+      few += Number(width > 0);
+      narrow += width;
+      continue;
+    }
+    boxes.push({ node, key: node.key, few: 0, left, width, row }, ...place(node.children, read, whole, left, row + 1));
     left += width;
   }
+  if (narrow >= LEAST) boxes.push({ node: null, key: `${row}|${left}`, few, left, width: narrow, row });
   return boxes;
 }

@@ -1,5 +1,5 @@
-import { CELL_NAMES, cellColor } from "../colors";
-import { duration, percent } from "../format";
+import { CELL_NAMES, cellColor, PALE } from "../colors";
+import { duration, percent, range } from "../format";
 import type { Segment } from "../model";
 
 interface Props {
@@ -20,14 +20,14 @@ export function StackedBar({ segments, scale, dark, label, interval }: Props) {
     <div class="stacked" role="img" aria-label={`${label}: ${words || "nothing"}`}>
       {segments.map((one) => (
         <span
-          key={one.key} style={{ width: at(one.value), background: cellColor(one.key, dark) }}
+          key={one.key} class={PALE.has(one.key) ? "pale" : ""} style={{ width: at(one.value), background: cellColor(one.key, dark) }}
           title={`${label}\n${CELL_NAMES[one.key] ?? one.key}: ${duration(one.value)} (${percent(one.value, total)})`}
         />
       ))}
       {interval && (
         <i
           class="whisker" style={{ left: at(interval[0]), width: at(interval[1] - interval[0]) }}
-          title={`${duration(interval[0])} to ${duration(interval[1])}`}
+          title={range(interval)}
         />
       )}
     </div>
@@ -38,7 +38,7 @@ export function Legend({ keys, dark }: { keys: string[]; dark: boolean }) {
   return (
     <ul class="legend">
       {keys.map((key) => (
-        <li key={key}><i style={{ background: cellColor(key, dark) }} />{CELL_NAMES[key] ?? key}</li>
+        <li key={key}><i class={PALE.has(key) ? "pale" : ""} style={{ background: cellColor(key, dark) }} />{CELL_NAMES[key] ?? key}</li>
       ))}
     </ul>
   );

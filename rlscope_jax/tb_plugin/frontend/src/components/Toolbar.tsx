@@ -3,11 +3,9 @@ import { bytes } from "../format";
 import { isCorrected } from "../model";
 import type { Report } from "../report";
 import type { Listing, Recording } from "../source";
-import { GROUPS, VIEWS, type View } from "../state";
+import { GROUPS } from "../state";
+import { VIEWS, viewOf } from "../views/registry";
 
-const VIEW_NAMES: Record<View, string> = {
-  overview: "Overview", operations: "Operations", timeline: "Timeline", programs: "Programs", overhead: "Overhead",
-};
 const GROUP_NAMES: Record<string, string> = {
   auto: "best known", operation: "operation", scope: "named scope", function: "function",
 };
@@ -27,12 +25,12 @@ export function Toolbar({ page, chosen, listing, report, viewer }: Props) {
   return (
     <header class="toolbar">
       <nav aria-label="Views">
-        {VIEWS.map((view) => (
+        {VIEWS.map(({ key, title }) => (
           <button
-            type="button" key={view} aria-current={view === state.view ? "page" : undefined}
-            onClick={() => change({ view })}
+            type="button" key={key} aria-current={key === viewOf(state.view).key ? "page" : undefined}
+            onClick={() => change({ view: key })}
           >
-            {VIEW_NAMES[view]}
+            {title}
           </button>
         ))}
       </nav>
@@ -43,16 +41,14 @@ export function Toolbar({ page, chosen, listing, report, viewer }: Props) {
             <span class="fixed">{chosen.name}</span>
           ) : (
             <select
-              value={`${chosen.run}\n${chosen.name}`}
+              value={listing.recordings.indexOf(chosen)} title={`${title(chosen)} (${bytes(chosen.bytes)})`}
               onChange={(event) => {
-                const [run, name] = event.currentTarget.value.split("\n");
-                change({ run: run!, name: name!, operation: null, begin: null, end: null });
+                const { run, name } = listing.recordings[Number(event.currentTarget.value)]!;
+                change({ run, name, operation: null, window: 0, begin: null, end: null });
               }}
             >
-              {listing.recordings.map((one) => (
-                <option key={`${one.run}|${one.name}`} value={`${one.run}\n${one.name}`}>
-                  {title(one)}
-                </option>
+              {listing.recordings.map((one, number) => (
+                <option key={`${one.run}|${one.name}`} value={number}>{title(one)}</option>
               ))}
             </select>
           )}
@@ -80,8 +76,9 @@ export function Toolbar({ page, chosen, listing, report, viewer }: Props) {
   );
 }
 
-function title(one: Recording): string {
+/** A run's windows together go by the first of them: the run's own name is a long number. */
+export function title(one: Recording): string {
   const where = one.run === "." ? "" : `${one.run} · `;
-  const windows = one.windows > 1 ? `${one.windows} windows, ` : "";
-  return `${where}${one.name} (${windows}${bytes(one.bytes)})`;
+  const windows = one.sessions.length;
+  return windows > 1 ? `${where}all ${windows} windows, ${one.sessions[0]}` : `${where}${one.name}`;
 }

@@ -6,8 +6,10 @@ import type { LaneData, TimelineData } from "../source";
 
 export const RULER = 26;
 export const STEPS = 20;
-export const LANE = { host: 34, device: 30 };
-export const GAP = 6;
+const LANE = { host: 34, device: 30 };
+const GAP = 6;
+const ROOMY = 360; // px: few lanes grow to fill this much,
+const MOST_EXTRA = 30; // each by no more than this
 
 export interface Stretch {
   begin: number;
@@ -34,15 +36,25 @@ export interface Scene {
   cursor: { lane: number; place: number } | null;
 }
 
-/** Where each lane shown begins, and the height of all. */
-export function layout(data: TimelineData, lanes: number[]): { tops: number[]; height: number } {
+export interface Layout {
+  tops: number[];
+  heights: number[];
+  /** Of all. */
+  height: number;
+}
+
+/** Where each lane shown begins and how high it is. */
+export function layout(data: TimelineData, lanes: number[]): Layout {
+  const least = lanes.map((number) => LANE[data.lanes[number]!.side]);
+  const needed = least.reduce((sum, height) => sum + height + GAP, 0);
+  const extra = Math.max(0, Math.min(MOST_EXTRA, Math.floor((ROOMY - needed) / lanes.length)));
+  const heights = least.map((height) => height + extra);
   let top = RULER + (data.steps.length ? STEPS : 0);
-  const tops = lanes.map((number) => {
-    const here = top;
-    top += LANE[data.lanes[number]!.side] + GAP;
-    return here;
+  const tops = heights.map((height) => {
+    top += height + GAP;
+    return top - height - GAP;
   });
-  return { tops, height: top };
+  return { tops, heights, height: top };
 }
 
 export function colorOf(scene: Pick<Scene, "data" | "colors" | "look">, lane: LaneData, place: number): string {
@@ -60,8 +72,8 @@ export function paint(context: CanvasRenderingContext2D, width: number, height: 
   context.textBaseline = "middle";
   ruler(context, width, height, stretch, look);
   steps(context, width, scene, scale);
-  const { tops } = layout(data, scene.lanes);
-  scene.lanes.forEach((number, row) => pieces(context, width, scene, number, tops[row]!, scale));
+  const { tops, heights } = layout(data, scene.lanes);
+  scene.lanes.forEach((number, row) => pieces(context, width, scene, number, tops[row]!, heights[row]!, scale));
 }
 
 function ruler(context: CanvasRenderingContext2D, width: number, height: number, stretch: Stretch, look: Look): void {
@@ -109,11 +121,11 @@ function steps(context: CanvasRenderingContext2D, width: number, scene: Scene, s
 }
 
 function pieces(
-  context: CanvasRenderingContext2D, width: number, scene: Scene, number: number, top: number, scale: number,
+  context: CanvasRenderingContext2D, width: number, scene: Scene, number: number, top: number, height: number,
+  scale: number,
 ): void {
   const { data, stretch, matches, cursor, look } = scene;
   const lane = data.lanes[number]!;
-  const height = LANE[lane.side];
   const first = firstVisible(lane, stretch.begin);
   context.save();
   context.beginPath();
@@ -153,7 +165,7 @@ function label(
   const path = scene.data.operations[operation]?.[0] ?? "";
   const category = lane.side === "host" ? (scene.data.categories[lane.key[place]!] ?? "") : "";
   const text = lane.side === "host" ? (path.startsWith("(") ? category : path) : name || path;
-  let shown = text;
+  let shown = text.slice(0, Math.ceil(room / 2)); // no letter is narrower on average, and names may be endless
   while (shown && context.measureText(shown).width > room) shown = shown.slice(0, -1);
   if (shown.length < text.length) shown = shown.length > 3 ? `${shown.slice(0, -1)}…` : "";
   if (shown) context.fillText(shown, x, y);
@@ -175,8 +187,8 @@ function firstVisible(lane: LaneData, begin: number): number {
 export function pieceAt(
   data: TimelineData, lanes: number[], at: number, y: number, slack: number,
 ): { lane: number; place: number } | null {
-  const { tops } = layout(data, lanes);
-  const row = tops.findIndex((top, index) => y >= top && y <= top + LANE[data.lanes[lanes[index]!]!.side]);
+  const { tops, heights } = layout(data, lanes);
+  const row = tops.findIndex((top, index) => y >= top && y <= top + heights[index]!);
   if (row < 0) return null;
   const number = lanes[row]!;
   const lane = data.lanes[number]!;

@@ -6,7 +6,7 @@ import { Details } from "../components/Details";
 import { cell, count, percent, unitOf, type Unit } from "../format";
 import { flat, hostOf, tree, value, type Node } from "../model";
 import type { Report } from "../report";
-import type { Asked } from "../source";
+import type { ViewProps } from "./registry";
 
 interface Column {
   key: string;
@@ -46,13 +46,17 @@ const METRICS: Record<string, [string, (node: Node) => number]> = {
   host: ["host only", (node) => node.hostOnlyTotal],
 };
 
-export function Operations({ page, report, asked }: { page: Page; report: Report; asked: Asked }) {
+const MOST_ROWS = 300; // a longer table is slow, and nobody reads it
+const DEEPEST = 12; // indents further than this would push the names out of sight
+
+export function Operations({ page, report, asked }: ViewProps) {
   const { state, change, dark } = page;
   const roots = useMemo(() => tree(report, state.corrected), [report, state.corrected]);
   const all = useMemo(() => flat(roots), [roots]);
   const colors = useMemo(() => new OperationColors(roots.map((node) => node.path)), [roots]);
   const [metric, setMetric] = useState("wall");
   const [closed, setClosed] = useState<Set<string>>(new Set());
+  const [most, setMost] = useState(MOST_ROWS);
   const chosen = all.find((node) => node.key === state.operation) ?? null;
   const columns = COLUMNS.filter((column) => !column.optional || all.some((node) => column.read(node) > 0));
   const shown = visible(roots, state.sort, state.filter, closed);
@@ -86,7 +90,7 @@ export function Operations({ page, report, asked }: { page: Page; report: Report
       </section>
       <div class={chosen ? "beside" : ""}>
         <Table
-          report={report} nodes={shown} columns={columns} unit={unit} page={page} colors={colors} closed={closed}
+          report={report} nodes={shown.slice(0, most)} more={shown.length - most} onMore={() => setMost(2 * most)} columns={columns} unit={unit} page={page} colors={colors} closed={closed}
           onToggle={toggle} onChoose={choose}
         />
         {chosen && <Details page={page} report={report} asked={asked} node={chosen} unit={unit} />}
@@ -118,6 +122,9 @@ export function visible(roots: Node[], sort: string, filter: string, closed: Set
 interface TableProps {
   report: Report;
   nodes: Node[];
+  /** How many rows are not shown. */
+  more: number;
+  onMore: () => void;
   columns: Column[];
   unit: Unit;
   page: Page;
@@ -127,7 +134,7 @@ interface TableProps {
   onChoose: (node: Node) => void;
 }
 
-function Table({ report, nodes, columns, unit, page, colors, closed, onToggle, onChoose }: TableProps) {
+function Table({ report, nodes, more, onMore, columns, unit, page, colors, closed, onToggle, onChoose }: TableProps) {
   const { state, change, dark } = page;
   const wall = value(report.totals.wall, state.corrected);
   const several = report.processes.length > 1;
@@ -144,9 +151,10 @@ function Table({ report, nodes, columns, unit, page, colors, closed, onToggle, o
     else return;
     event.preventDefault();
   };
-  const heading = (key: string, title: string, help: string, className = "number") => (
+  const heading = (key: string, title: string, help: string, className = "number", time = false) => (
     <th scope="col" class={className} aria-sort={state.sort === key ? (key === "name" ? "ascending" : "descending") : "none"}>
       <button type="button" title={help} onClick={() => change({ sort: key })}>{title}</button>
+      {time && <div>{unit.name}</div>}
     </th>
   );
   return (
@@ -155,7 +163,7 @@ function Table({ report, nodes, columns, unit, page, colors, closed, onToggle, o
         <thead>
           <tr>
             {heading("name", "operation", "sort by name", "name")}
-            {columns.map((column) => heading(column.key, `${column.title}${column.time ? ` ${unit.name}` : ""}`, column.help))}
+            {columns.map((column) => heading(column.key, column.title, column.help, "number", column.time))}
             <th scope="col" title="device self time by direction of differentiation">forward / backward</th>
             <th scope="col" title="why the device time was given to this operation">evidence</th>
           </tr>
@@ -169,7 +177,7 @@ function Table({ report, nodes, columns, unit, page, colors, closed, onToggle, o
               onKeyDown={(event) => move(event, node)} onClick={() => onChoose(node)}
             >
               <th scope="row" class="name">
-                <div style={{ paddingLeft: `${node.depth * 16}px` }} title={node.path}>
+                <div style={{ paddingLeft: `${Math.min(node.depth, DEEPEST) * 16}px` }} title={node.path}>
                   {node.children.length ? (
                     <button
                       type="button" class="twist" tabIndex={-1} aria-label={closed.has(node.key) ? "Open" : "Close"}
@@ -200,7 +208,13 @@ function Table({ report, nodes, columns, unit, page, colors, closed, onToggle, o
           ))}
         </tbody>
       </table>
-      {!nodes.length && <p class="note">No operation has “{state.filter}” in its name.</p>}
+      {more > 0 && (
+        <p class="note">
+          {more.toLocaleString("en")} more rows. <button type="button" class="action" onClick={onMore}>Show more</button>
+        </p>
+      )}
+      {!nodes.length && state.filter && <p class="note">No operation has “{state.filter}” in its name.</p>}
+      {!nodes.length && !state.filter && <p class="note">Nothing ran within the window.</p>}
     </div>
   );
 }

@@ -1,6 +1,7 @@
-import { cell, duration, percent, unitOf } from "../format";
+import { cell, duration, percent, range, unitOf } from "../format";
 import { flat, tree } from "../model";
 import type { Report } from "../report";
+import type { ViewProps } from "./registry";
 
 const METHODS = {
   none: "Nothing was subtracted: these are the times as recorded.",
@@ -8,7 +9,7 @@ const METHODS = {
   anchored: "Unprofiled steps of this very run say how much slower the profiled ones were; that was subtracted.",
 };
 
-export function Overhead({ report }: { report: Report }) {
+export function Overhead({ report }: Pick<ViewProps, "report">) {
   const { overhead } = report;
   const known = overhead.correction !== "none";
   return (
@@ -17,10 +18,20 @@ export function Overhead({ report }: { report: Report }) {
         <h2 id="overhead-title">What profiling cost</h2>
         <p>{METHODS[overhead.correction] ?? overhead.correction}</p>
         {!known && (
-          <p class="note">
-            {overhead.reason ?? "This report holds no correction."} Small ops are inflated most: compare shares with
-            care.
-          </p>
+          <>
+            <p>{sentence(overhead.reason ?? "the report holds no correction")}</p>
+            <p class="note">
+              Recording costs a little for every op, so operations of many small ops look slower than they are. Two
+              things make this page say by how much:
+            </p>
+            <ul class="note">
+              <li><code>rlscope-jax calibrate</code> once on the machine that records: it measures what an op costs.</li>
+              <li>
+                five or more steps before the window that nobody records, <code>Schedule(wait=5)</code>: they are timed,
+                and the recorded steps compared with them.
+              </li>
+            </ul>
+          </>
         )}
         {known && (
           <p>
@@ -28,7 +39,7 @@ export function Overhead({ report }: { report: Report }) {
             {overhead.removed && (
               <>
                 Removed: <strong>{duration(overhead.removed.ns)}</strong>
-                {overhead.removed.interval && <> ({duration(overhead.removed.interval[0])} to {duration(overhead.removed.interval[1])})</>}.
+                {overhead.removed.interval && <> ({range(overhead.removed.interval)})</>}.
               </>
             )}
           </p>
@@ -41,20 +52,46 @@ export function Overhead({ report }: { report: Report }) {
   );
 }
 
+function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? "" : "."}`;
+}
+
+/** What a figure is; times are ns unless it says that they are none. */
+const MEANINGS: Record<string, string> = {
+  tail_ratio: "what recording an op costs, over the time between its own end and its event's",
+  op_floor: "the least an op takes when nobody records it",
+  host_event: "an event of the runtime on the path of a call",
+  annotation: "one operation or annotation on the host",
+  step: "one step annotation",
+  wait: "a wait for a program that another thread runs",
+  python_call: "a Python call under the Python tracer; shown, not subtracted",
+  steps: "unprofiled steps that were timed",
+  base_ns: "their typical length",
+  uncertainty_ns: "how sure that is",
+  ratio: "the ratio at which the recorded steps become as long as these",
+};
+const PLAIN = new Set(["tail_ratio", "ratio", "steps"]);
+
 function Constants({ title, values }: { title: string; values: Record<string, unknown> }) {
-  const entries = Object.entries(values);
+  const entries = Object.entries(values).filter(([, known]) => known !== null);
   if (!entries.length) return null;
   return (
     <section>
       <h3>{title}</h3>
       <table class="plain narrow">
-        <thead><tr><th scope="col">constant</th><th scope="col" class="number">value</th><th scope="col" class="number">interval</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">figure</th><th scope="col" class="number">value</th><th scope="col" class="number">interval</th>
+            <th scope="col">what it is</th>
+          </tr>
+        </thead>
         <tbody>
           {entries.map(([name, known]) => (
             <tr key={name}>
-              <th scope="row">{name.replaceAll("_", " ")}</th>
-              <td class="number">{number(isConstant(known) ? known.value : known)}</td>
-              <td class="number">{isConstant(known) ? `${number(known.low)} to ${number(known.high)}` : "–"}</td>
+              <th scope="row">{name.replace(/_ns$/, "").replaceAll("_", " ")}</th>
+              <td class="number">{figure(name, isConstant(known) ? known.value : known)}</td>
+              <td class="number">{isConstant(known) ? interval(name, known) : "–"}</td>
+              <td class="faint">{MEANINGS[name]}</td>
             </tr>
           ))}
         </tbody>
@@ -63,13 +100,24 @@ function Constants({ title, values }: { title: string; values: Record<string, un
   );
 }
 
-function isConstant(known: unknown): known is { value: number; low: number; high: number } {
+interface Constant {
+  value: number;
+  low: number;
+  high: number;
+}
+
+function isConstant(known: unknown): known is Constant {
   return typeof known === "object" && known !== null && "value" in known && "low" in known && "high" in known;
 }
 
-function number(known: unknown): string {
-  if (typeof known === "number") return Number.isInteger(known) ? known.toLocaleString("en") : known.toPrecision(4);
-  return typeof known === "string" ? known : JSON.stringify(known);
+function interval(name: string, { low, high }: Constant): string {
+  return PLAIN.has(name) ? `${figure(name, low)} to ${figure(name, high)}` : range([low, high]);
+}
+
+function figure(name: string, known: unknown): string {
+  if (typeof known !== "number") return typeof known === "string" ? known : JSON.stringify(known);
+  if (!PLAIN.has(name)) return duration(known);
+  return Number.isInteger(known) ? known.toLocaleString("en") : known.toFixed(2);
 }
 
 /** How much was removed from which operation. */
@@ -89,7 +137,10 @@ function Removed({ report }: { report: Report }) {
           <tr>
             <th scope="col">operation</th><th scope="col" class="number">recorded {unit.name}</th>
             <th scope="col" class="number">corrected {unit.name}</th><th scope="col" class="number">removed {unit.name}</th>
-            <th scope="col" class="number">of it</th><th scope="col"><span class="hidden">bar</span></th>
+            <th scope="col" class="number">share</th>
+            <th scope="col" class="wide">
+              <i class="swatch kept" /> corrected <i class="swatch removed" /> removed
+            </th>
           </tr>
         </thead>
         <tbody>

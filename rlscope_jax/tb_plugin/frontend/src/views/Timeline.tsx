@@ -1,26 +1,34 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Page } from "../App";
 import { inOrder, OperationColors } from "../colors";
 import { Legend } from "../components/StackedBar";
 import { Message } from "../components/Message";
 import { duration, shortPath } from "../format";
-import { tree } from "../model";
+import { hostOf, tree } from "../model";
 import type { Report } from "../report";
-import { Refused, type Asked, type LaneData, type TimelineData } from "../source";
-import { describe, LANE, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
+import { Refused, type LaneData, type TimelineData } from "../source";
+import { describe, layout, paint, pieceAt, type Look, type Stretch } from "../timeline/paint";
 import { clamp, pan, zoom } from "../timeline/stretch";
+import type { ViewProps } from "./registry";
 
 const SETTLE = 90; // ms without a change before more detail is asked for
 const MOST_COLUMNS = 2400;
 const GUTTER = 150; // px, for the names of the lanes
+const MOST_LANES = 200; // a canvas has a largest height
 
-export function Timeline({ page, report, asked }: { page: Page; report: Report; asked: Asked }) {
+export function Timeline({ page, report, asked }: ViewProps) {
   const { source, state, change, dark } = page;
   const [data, setData] = useState<TimelineData | Refused | null>(null);
   const [width, setWidth] = useState(0);
   const [search, setSearch] = useState("");
+  const [answer, setAnswer] = useState("");
   const holder = useRef<HTMLDivElement>(null);
-  const wall = data && !(data instanceof Refused) ? data.wall : report.window.wall_ns;
+  const last = (report.window.windows ?? 1) - 1;
+  const number = Math.min(state.window, last);
+  // What is known is of the window shown before while another one is on its way.
+  const shown = data && !(data instanceof Refused) && data.window === number ? data : null;
+  const wall = shown ? shown.wall : report.window.wall_ns;
+  const windows = useRef<TimelineData["windows"]>([]);
+  if (shown) windows.current = shown.windows;
   const stretch = useMemo(
     () => clamp({ begin: state.begin ?? 0, end: state.end ?? wall }, wall), [state.begin, state.end, wall],
   );
@@ -46,21 +54,27 @@ export function Timeline({ page, report, asked }: { page: Page; report: Report; 
     if (!width) return;
     let gone = false;
     const ask = () =>
-      source.timeline(asked, stretch.begin, stretch.end, Math.min(width, MOST_COLUMNS)).then(
+      source.timeline(asked, number, stretch.begin, shown ? stretch.end : state.end, Math.min(width, MOST_COLUMNS)).then(
         (answer) => !gone && setData(answer),
         (error) => !gone && setData(error instanceof Refused ? error : new Refused(String(error), "")),
       );
-    const timer = window.setTimeout(() => void ask(), data ? SETTLE : 0);
+    const timer = window.setTimeout(() => void ask(), shown ? SETTLE : 0);
     return () => {
       gone = true;
       window.clearTimeout(timer);
     };
-  }, [source, asked, stretch.begin, stretch.end, width]);
+  }, [source, asked, report, number, state.begin, state.end, width]);
 
   const jump = async () => {
-    if (!search.trim()) return;
-    const hit = await source.find(asked, search.trim(), (stretch.begin + stretch.end) / 2);
+    const wanted = search.trim();
+    if (!wanted) return;
+    const nothing = `Nothing ${last > 0 ? "in this window" : "here"} has “${wanted}” in its name.`;
+    const hit = await source.find(asked, number, wanted, (stretch.begin + stretch.end) / 2).catch((error) => {
+      setAnswer(error instanceof Refused ? error.message : String(error));
+    });
+    if (hit === null) setAnswer(nothing);
     if (!hit) return;
+    setAnswer(`Found at ${duration(hit.start)}.`);
     const span = Math.min(stretch.end - stretch.begin, Math.max((hit.end - hit.start) * 20, wall / 1e5));
     const middle = (hit.start + hit.end) / 2;
     show({ begin: middle - span / 2, end: middle + span / 2 });
@@ -84,28 +98,69 @@ export function Timeline({ page, report, asked }: { page: Page; report: Report; 
         >
           <input
             type="search" placeholder="Find an operation or op" aria-label="Find an operation or op" value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)}
+            onInput={(event) => {
+              setSearch(event.currentTarget.value);
+              setAnswer("");
+            }}
           />
-          <button type="submit" class="action">Next</button>
+          <button type="submit" class="action">Find next</button>
         </form>
         <span class="faint range">{duration(stretch.begin)} – {duration(stretch.end)} of {duration(wall)}</span>
       </div>
-      {(report.window.windows ?? 1) > 1 && (
-        <p class="note">This is the first of {report.window.windows} windows; choose a window above to see another.</p>
+      {last > 0 && (
+        <Windows
+          windows={windows.current} chosen={number} onChoose={(window) => change({ window, begin: null, end: null })}
+        />
       )}
+      <p class="note" role="status">{answer}</p>
       {source.embedded && <p class="note">This file holds the timeline at one level of detail; TensorBoard's tab shows every op.</p>}
       <div ref={holder} class="holder">
         {data instanceof Refused && <Message title={data.message} kind="bad" hint={data.hint} />}
-        {data === null && <p class="note">Opening the timeline…</p>}
-        {data && !(data instanceof Refused) && width > 0 && (
-          <Lanes data={data} colors={colors} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
+        {!(data instanceof Refused) && !shown && <p class="note">Opening the timeline…</p>}
+        {shown && width > 0 && (
+          <Lanes key={number} report={report} data={shown} colors={colors} width={width} stretch={stretch} dark={dark} search={search.trim().toLowerCase()} onShow={show} />
         )}
       </div>
     </section>
   );
 }
 
+interface WindowsProps {
+  windows: TimelineData["windows"];
+  chosen: number;
+  onChoose: (window: number) => void;
+}
+
+/** The windows in which a run was recorded: one is shown, all can be chosen. */
+function Windows({ windows, chosen, onChoose }: WindowsProps) {
+  const first = windows[0]?.[0] ?? null;
+  const title = ([began, wall]: WindowsProps["windows"][number], number: number) => {
+    const after = began === null || first === null ? "" : `, ${number ? `${duration(began - first)} after the first` : clock(began)}`;
+    return `${number + 1} of ${windows.length}${after}, ${duration(wall)} long`;
+  };
+  return (
+    <div class="heading windows">
+      <label>
+        <span class="faint">Window</span>{" "}
+        <select value={chosen} onChange={(event) => onChoose(Number(event.currentTarget.value))}>
+          {windows.map((window, number) => <option key={number} value={number}>{title(window, number)}</option>)}
+        </select>
+      </label>
+      <div class="switch" role="group" aria-label="Other windows">
+        <button type="button" disabled={chosen <= 0} onClick={() => onChoose(chosen - 1)}>Previous</button>
+        <button type="button" disabled={chosen >= windows.length - 1} onClick={() => onChoose(chosen + 1)}>Next</button>
+      </div>
+      <span class="faint">What lies between windows was not recorded.</span>
+    </div>
+  );
+}
+
+function clock(unixNs: number): string {
+  return new Date(unixNs / 1e6).toLocaleTimeString("en-GB");
+}
+
 interface LanesProps {
+  report: Report;
   data: TimelineData;
   colors: OperationColors;
   width: number;
@@ -115,12 +170,13 @@ interface LanesProps {
   onShow: (stretch: Stretch) => void;
 }
 
-function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProps) {
+function Lanes({ report, data, colors, width, stretch, dark, search, onShow }: LanesProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [cursor, setCursor] = useState<{ lane: number; place: number; x: number; y: number } | null>(null);
   const grip = useRef<{ x: number; stretch: Stretch } | null>(null);
-  const lanes = useMemo(() => data.lanes.flatMap((lane, number) => (lane.pieces ? [number] : [])), [data]);
-  const { tops, height } = useMemo(() => layout(data, lanes), [data, lanes]);
+  const full = useMemo(() => data.lanes.flatMap((lane, number) => (lane.pieces ? [number] : [])), [data]);
+  const lanes = useMemo(() => full.slice(0, MOST_LANES), [full]);
+  const { tops, heights, height } = useMemo(() => layout(data, lanes), [data, lanes]);
   const names = useMemo(() => laneNames(lanes.map((number) => data.lanes[number]!)), [data, lanes]);
   const matches = useMemo(() => (search ? matcher(data, search) : null), [data, search]);
 
@@ -177,8 +233,7 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
     event.preventDefault();
     onShow(move());
   };
-  const categories = data.lanes.flatMap((lane) => (lane.side === "host" ? lane.key : []));
-  const roots = rootsShown(data, lanes);
+  const [categories, roots] = useMemo(() => [categoriesShown(data, lanes), rootsShown(data, lanes)], [data, lanes]);
   return (
     <>
       <div class="canvas" style={{ height: `${height}px` }}>
@@ -195,8 +250,8 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
         />
         {lanes.map((number, row) => (
           <span
-            key={number} class="lane" title={data.lanes[number]!.name}
-            style={{ top: `${tops[row]!}px`, lineHeight: `${LANE[data.lanes[number]!.side]}px` }}
+            key={number} class="lane" title={fullName(report, data.lanes[number]!)}
+            style={{ top: `${tops[row]!}px`, lineHeight: `${heights[row]!}px` }}
           >
             {names[row]}
           </span>
@@ -206,13 +261,13 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
             {describe(data, data.lanes[cursor.lane]!, cursor.place).map((line, number) => (
               <div key={number} class={number ? "" : "strong"}>{line}</div>
             ))}
-            <div class="faint">{data.lanes[cursor.lane]!.name}</div>
+            <div class="faint">{fullName(report, data.lanes[cursor.lane]!)}</div>
           </div>
         )}
       </div>
       <div class="legends">
         <span class="faint">threads</span>
-        <Legend keys={inOrder(categories.map((key) => data.categories[key] ?? ""))} dark={dark} />
+        <Legend keys={categories} dark={dark} />
         <span class="faint">devices</span>
         <ul class="legend">
           {roots.map((root) => (
@@ -220,22 +275,41 @@ function Lanes({ data, colors, width, stretch, dark, search, onShow }: LanesProp
           ))}
         </ul>
       </div>
-      <p class="note">Drag to move, Ctrl with the wheel or a double click to zoom.</p>
+      {full.length > lanes.length && <p class="note">{full.length - lanes.length} more lines are not drawn.</p>}
+      <p class="note">
+        Drag to move, Ctrl with the wheel or a double click to zoom; with the keyboard: arrows, + and −, 0 for all.
+      </p>
     </>
   );
 }
 
-/** Lanes by names a person can tell apart: XLA's own carry long numbers. */
-function laneNames(lanes: LaneData[]): string[] {
+/** A lane with the host that it is of, where there are several. */
+function fullName(report: Report, lane: LaneData): string {
+  return report.processes.length > 1 ? `${hostOf(report, lane.process)} · ${lane.name}` : lane.name;
+}
+
+/** Lanes by names a person can tell apart: XLA's own carry long numbers. Of several processes, by their numbers too. */
+export function laneNames(lanes: LaneData[]): string[] {
   const seen = new Map<string, number>();
+  const several = new Set(lanes.map((lane) => lane.process)).size > 1;
   return lanes.map((lane) => {
     const [device, line] = lane.side === "device" ? lane.name.split(" · ") : ["", lane.name];
     const plain = (line ?? "").replace(/\/-?\d{6,}$/, "").replace(/^tf_XLA/, "");
-    const name = device ? `${device.split("/").at(-1)} ${plain}` : `${plain} thread`;
+    const own = device ? `${device.split("/").at(-1)} ${plain}` : `${plain} thread`;
+    const name = several ? `${lane.process}: ${own}` : own;
     const number = (seen.get(name) ?? 0) + 1;
     seen.set(name, number);
     return number > 1 ? `${name} ${number}` : name;
   });
+}
+
+function categoriesShown(data: TimelineData, lanes: number[]): string[] {
+  const keys = new Set<number>();
+  for (const number of lanes) {
+    const lane = data.lanes[number]!;
+    if (lane.side === "host") for (const key of lane.key) keys.add(key);
+  }
+  return inOrder([...keys].map((key) => data.categories[key] ?? ""));
 }
 
 const MOST_ROOTS = 12;
