@@ -14,7 +14,7 @@ from rlscope_jax.commands.arguments import positive
 from rlscope_jax.errors import RlscopeError
 
 if TYPE_CHECKING:
-    from rlscope_jax.record.windows import Windows
+    from rlscope_jax.record.windows import Length, Windows
 
 
 class RecordCommand:
@@ -32,22 +32,24 @@ class RecordCommand:
         parser.add_argument("--logdir", metavar="DIR", help="where profiles go (default: runs/<time>)")
         parser.add_argument(
             "--skip",
-            metavar="SECONDS",
-            type=_seconds,
-            help="begin this long after jax is up (default: once nothing has been compiled for a second)",
+            metavar="LENGTH",
+            type=_length,
+            help="begin this long after jax is up: seconds (2.5) or runs of one of the program's jitted functions "
+            "(3runs); default: once nothing has been compiled for a second",
         )
         parser.add_argument(
             "--window",
-            metavar="SECONDS",
-            type=_seconds,
+            metavar="LENGTH",
+            type=_length,
             default=0.1,
-            help="the longest window (0.1)",
+            help="the longest window, seconds or runs (0.1)",
         )
         parser.add_argument(
             "--every",
-            metavar="SECONDS",
-            type=_seconds,
-            help="time between windows (default: ever longer, to cover the whole run)",
+            metavar="LENGTH",
+            type=_length,
+            help="from one window to the next, seconds or runs (default: ever longer, to cover the whole run at a "
+            "small part of its time)",
         )
         parser.add_argument("--windows", metavar="N", type=positive, default=20, help="the most windows (20)")
         parser.add_argument(
@@ -121,8 +123,16 @@ def _tell(message: str) -> None:
     print(f"rlscope-jax: {message}", file=sys.stderr)
 
 
-def _seconds(text: str) -> float:
-    seconds = float(text)
+def _length(text: str) -> Length:
+    from rlscope_jax.record.windows import RunCount
+
+    number = text.removesuffix("runs").removesuffix("run")
+    if number != text and number.isdecimal() and int(number) > 0:
+        return RunCount(int(number))
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
     if not 0 <= seconds < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is no time in seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither seconds (2.5) nor runs (3runs)")
     return seconds

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rlscope_jax.record.runs import Runs
+
 _POLL = 0.02  # seconds between looks at whether jax is up
 _LOOK = 0.005  # seconds between looks, within a window, at whether it should end
 _COMPILERS = tuple(
@@ -21,22 +23,38 @@ _PROBE = 0.01  # seconds: the first window, when it is not known yet how many ev
 _SHORTEST = 0.002
 _BYTES_PER_EVENT = 57  # of a serialized profile, measured: 57 to 66
 _LATER_BY = 1.5  # each window comes this much later than the one before, where no interval is asked for
+_COLLECTING_SHARE = 0.04  # of the time since the window before, where no interval is asked for
+
+
+@dataclass(frozen=True)
+class RunCount:
+    """So many runs of one of the program's own jitted functions, where a plan could say seconds."""
+
+    count: int
+
+
+Length = float | RunCount
 
 
 @dataclass(frozen=True)
 class Plan:
-    """When windows are opened.
+    """When windows are opened, in seconds or in runs.
 
-    Times are seconds. `skip` counts from when the backend is up; None waits until nothing has been compiled
-    for a second. `every` is the time from one window's end to the next; None spaces them ever wider, so that
-    the windows cover runs of minutes and of days alike.
+    `skip` counts from when the backend is up; None waits until nothing has been compiled for a second.
+    `every` is from one window's end to the next; None spaces them ever wider, so that the windows cover runs
+    of minutes and of days alike, and keeps them so short that collecting them stays a small part of the run.
     """
 
-    skip: float | None = None
-    window: float = 0.1
-    every: float | None = None
+    skip: Length | None = None
+    window: Length = 0.1
+    every: Length | None = None
     most: int = 20
     max_events: int = 200_000
+
+    @property
+    def counts_runs(self) -> bool:
+        """Whether anything is asked for in runs."""
+        return any(isinstance(length, RunCount) for length in (self.skip, self.window, self.every))
 
 
 class Windows:
@@ -63,6 +81,7 @@ class Windows:
         """What ties the windows of one run together."""
         self._session = threading.Lock()
         self._own_profiler = threading.Event()
+        self._runs = Runs()
         self._thread = threading.Thread(target=self._run, name="rlscope_windows", daemon=True)
 
     def start(self) -> None:
@@ -81,6 +100,8 @@ class Windows:
         except Exception as error:  # the program must go on
             self.failed = True
             self._tell(f"recording ended: {type(error).__name__}: {error}")
+        finally:
+            self._runs.stop_counting()
 
     def _wait_for_jax(self) -> bool:
         while not self._stop.wait(_POLL):
@@ -88,12 +109,15 @@ class Windows:
                 from rlscope_jax import _jax
 
                 _jax.around_profiling(self._give_way)
+                if self.plan.counts_runs and not self._runs.start_counting():
+                    self._tell("this jax does not tell of runs: give seconds instead")
+                    return False
                 return True
         return False
 
     def _wait_to_begin(self) -> bool:
         if self.plan.skip is not None:
-            return not self._stop.wait(self.plan.skip)
+            return self._wait_for(self.plan.skip)
         busy = time.monotonic()
         while not self._stop.wait(_POLL):
             if _is_compiling():
@@ -102,26 +126,40 @@ class Windows:
                 return True
         return False
 
+    def _wait_for(self, length: Length) -> bool:
+        """Wait for a time or for runs; False when the program ends first."""
+        if isinstance(length, RunCount):
+            self._runs.start_over()
+            while self._runs.most < length.count:
+                if self._stop.wait(_LOOK):
+                    return False
+            return True
+        return not self._stop.wait(length)
+
     def _record(self) -> None:
         began = time.monotonic()
         self._open(_SHORTEST, keep=False)  # a process' first window costs more than later ones
-        length = min(_PROBE, self.plan.window)
+        longest = self.plan.window if isinstance(self.plan.window, float) else float("inf")
+        length = min(_PROBE, longest)
         while len(self.kept) < self.plan.most:
+            before = self.writing_seconds
             events = self._open(length, keep=True)
             if self._stop.is_set():
                 return
             room = self.plan.max_events / max(events, 1)
-            length = min(max(length * room, _SHORTEST), self.plan.window)
             pause = self.plan.every
             if pause is None:
                 pause = (time.monotonic() - began) * (_LATER_BY - 1)
-            if self._stop.wait(max(pause, length)):
+                collecting = self.writing_seconds - before
+                room = min(room, _COLLECTING_SHARE * pause / max(collecting, 1e-3))
+            length = min(max(length * room, _SHORTEST), longest)
+            if not self._wait_for(max(pause, length) if isinstance(pause, float) else pause):
                 return
 
     def _open(self, seconds: float, keep: bool) -> int:
-        """Record for a while; returns about how many events there were."""
+        """Record for a while, or for the runs that were asked for; returns about how many events there were."""
         from rlscope_jax import _jax
-        from rlscope_jax.capture._session import Window, write_profile, write_sidecar
+        from rlscope_jax.capture._session import Window, write_sidecar
 
         with self._session:
             if self._own_profiler.is_set():
@@ -132,18 +170,36 @@ class Windows:
                 self._tell(f"no window now: {error}")
                 return 0
             until = time.monotonic() + seconds
+            self._runs.start_over()
             while time.monotonic() < until and not (self._stop.is_set() or self._own_profiler.is_set()):
+                if isinstance(self.plan.window, RunCount) and self._runs.most >= self.plan.window.count:
+                    break
                 self._stop.wait(min(_LOOK, max(until - time.monotonic(), 0)))
             began = time.monotonic()
             space = recorder.stop()
         window = Window(recorder.started_ns, recorder.stopped_ns, 0, -1)
         self.open_seconds += (recorder.stopped_ns - recorder.started_ns) / 1e9
         if keep:
-            profile = write_profile(self.logdir, space)
+            profile = self._write(space)
             write_sidecar(profile, window, part_of=self.run)
             self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began
         return len(space) // _BYTES_PER_EVENT
+
+    def _write(self, space: bytes) -> Path:
+        """Write a profile; where `logdir` cannot be written, this one and all later ones go elsewhere."""
+        from rlscope_jax.capture._session import fallback_directory, write_profile
+
+        try:
+            return write_profile(self.logdir, space)
+        except OSError as error:
+            if self.kept:
+                raise
+            instead = fallback_directory(self.logdir)
+            profile = write_profile(instead, space)
+            self._tell(f"{self.logdir} cannot be written ({error.strerror or error}); windows go to {instead}")
+            self.logdir = instead
+            return profile
 
     def _give_way(self, begins: bool) -> None:
         """The program's own profiler begins or has ended: there can be but one at a time."""
