@@ -2,11 +2,12 @@
 
     python benchmarks/record.py [--updates 20000] [--pairs 2]
 
-The program is an unannotated PPO (`tests/plain_ppo.py`) that trains in one call for `--updates` updates. It is run
-in pairs, alone and under `record` with its defaults, each in a process of its own, the order turned each time.
-Prints, per pair and as medians: the time of the training call and of the whole process, alone and recorded, and
-their ratios; peak memory; what the windows hold and the size of their files. Then a short run is captured whole
-(raw, no window cut) and the shares of device time by function are compared with those of the windows.
+The program is an unannotated PPO (`tests/plain_ppo.py`) that trains in one call for `--updates` updates. It is
+run in pairs, alone and under `record` with its defaults, each in a process of its own, the order turned each
+time. Prints, per pair and as medians: the time of the training call and of the whole process, alone and
+recorded, and their ratios; peak memory; what the windows hold and the size of their files. Then a short run is
+captured whole (raw, no window cut), and the shares of device time by function are compared with those of the
+windows of the last pair.
 """
 
 import argparse
@@ -27,6 +28,7 @@ def train(updates: int) -> None:
     """The user's program: train, and tell how long the training call took."""
     sys.path.insert(0, str(ROOT / "tests"))
     import jax
+
     from plain_ppo import make_train
 
     compiled = jax.jit(make_train(num_updates=updates)).lower(jax.random.key(0)).compile()
@@ -40,6 +42,7 @@ def whole_capture(logdir: str) -> None:
     """The short run, captured from its beginning to its end."""
     sys.path.insert(0, str(ROOT / "tests"))
     import jax
+
     from plain_ppo import make_train
 
     program = jax.jit(make_train(num_updates=SHORT))
@@ -79,7 +82,7 @@ def shares(data: dict) -> dict[str, float]:
 
 
 def main() -> None:
-    """Run the pairs, capture the short run, compare."""
+    """Train, capture, or compare."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -89,14 +92,20 @@ def main() -> None:
     parser.add_argument("--whole", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.train:
-        return train(options.train)
-    if options.whole:
-        return whole_capture(options.whole)
+        train(options.train)
+    elif options.whole:
+        whole_capture(options.whole)
+    else:
+        compare(options.updates, options.pairs)
+
+
+def compare(updates: int, number_of_pairs: int) -> None:
+    """Run the pairs, capture the short run, print the figures."""
     from rlscope_jax import load
 
-    program = [__file__, "--train", str(options.updates)]
+    program = [__file__, "--train", str(updates)]
     pairs = []
-    for number in range(options.pairs):
+    for number in range(number_of_pairs):
         with tempfile.TemporaryDirectory() as logdir:
             recording = ["-m", "rlscope_jax", "record", "--no-report", "--logdir", logdir]
             ways = {"alone": [sys.executable, *program], "recorded": [sys.executable, *recording, *program]}
@@ -107,8 +116,8 @@ def main() -> None:
         pairs.append(pair)
         alone, recorded = pair["alone"], pair["recorded"]
         print(
-            f"pair {number + 1}: training {alone['training']:.1f} s alone, {recorded['training']:.1f} s recorded"
-            f" ({recorded['training'] / alone['training']:.3f} x); process {alone['process']:.1f} and "
+            f"pair {number + 1}: training {alone['training']:.1f} s alone, "
+            f"{recorded['training']:.1f} s recorded ({recorded['training'] / alone['training']:.3f} x); process {alone['process']:.1f} and "
             f"{recorded['process']:.1f} s ({recorded['process'] / alone['process']:.3f} x); peak memory "
             f"{alone['memory']:.0f} and {recorded['memory']:.0f} MB; {windows['window']['windows']} windows, "
             f"{windows['window']['wall_ns'] / 1e9:.2f} s, {windows['counts']['device_ops']:,} device ops, "
@@ -121,7 +130,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as logdir:
         subprocess.run([sys.executable, __file__, "--whole", logdir], check=True, cwd=ROOT)
         whole = load(logdir).to_dict()
-    ops = whole["counts"]["device_ops"] / SHORT * options.updates
+    ops = whole["counts"]["device_ops"] / SHORT * updates
     print(f"the training holds {ops / 1e6:.0f} million device ops")
     truth, told = shares(whole), shares(windows)
     differences = {name: told.get(name, 0) - truth.get(name, 0) for name in truth | told}

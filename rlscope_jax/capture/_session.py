@@ -89,6 +89,7 @@ def write_sidecar(
     stopped_early: StoppedEarly | None = None,
     part_of: str | None = None,
     anchors: dict | None = None,
+    compiles: list[dict] | None = None,
 ) -> None:
     """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
 
@@ -98,6 +99,7 @@ def write_sidecar(
         stopped_early: why it ended before its time.
         part_of: the run of which it is one window of many; a report adds such windows up.
         anchors: unprofiled steps timed around it, see `AnchorClock`.
+        compiles: what jax compiled since recording began, see `CompileLog`.
 
     Raises:
         OSError: the directory cannot be written.
@@ -119,10 +121,22 @@ def write_sidecar(
         "stopped_early": None if stopped_early is None else asdict(stopped_early),
         "part_of": part_of,
         "anchors": anchors,
+        "compiles": compiles,
     }
     sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)
     _write_atomically(sidecars / f"{session}.json", json.dumps(sidecar, indent=1).encode())
+
+
+def rewrite_compiles(profile: Path, compiles: list[dict]) -> None:
+    """Bring up to date what a session's description says was compiled.
+
+    Raises:
+        OSError, ValueError: there is no description, or it cannot be written.
+    """
+    path = profile.parents[2] / "rlscope" / f"{profile.parent.name}.json"
+    sidecar = json.loads(path.read_text())
+    _write_atomically(path, json.dumps({**sidecar, "compiles": compiles}, indent=1).encode())
 
 
 def _new_session_directory(logdir: Path) -> Path:

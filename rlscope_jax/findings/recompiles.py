@@ -23,6 +23,7 @@ from rlscope_jax.findings.facts import Compilation, Facts
 from rlscope_jax.findings.finding import Finding, severity
 from rlscope_jax.findings.shapes import signature
 from rlscope_jax.findings.words import milliseconds, steps
+from rlscope_jax.names import plain
 from rlscope_jax.xla_events.hlo import HloModule
 
 _MANY = 3  # programs of different shapes: actor and critic have two, a changing shape has ever more
@@ -119,10 +120,12 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
     shapes = {tuple(_arguments(module)) for program in programs if (module := facts.module(program))}
     share = 100 * gain / facts.wall if facts.wall else 0
     same = len(shapes) == 1
+    reasons = _reasons(facts, function)
     message = (
         f"{function} was compiled {len(compilations)} times in {calls} calls{steps(sorted(set(marked)))}: "
         f"{milliseconds(gain)} ({share:.0f} % of the window) went into compiling it again, "
-        + ("for arguments of the same shapes." if same else f"for {len(shapes)} different shapes.")
+        + ("for arguments of the same shapes" if same else f"for {len(shapes)} different shapes")
+        + (f": {reasons[-1]}." if reasons else ".")
     )
     if not same:
         hint = "give it one shape: pad the batch, e.g. jnp.pad(x, ((0, longest - len(x)), (0, 0))), and mask."
@@ -141,8 +144,20 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
         "steps": marked,
         "shapes": len(shapes),
         "compile_ns": [round(one.time / 1000) for one in compilations],
+        "reasons": reasons,
     }
     name = facts.program_names.get(compilations[-1].program)
     return Finding(
         "recompiles", message, hint, gain, severity(gain, facts.wall), operation, name, function, evidence
     )
+
+
+def _reasons(facts: Facts, function: str) -> list[str]:
+    """Why jax compiled it again, in order of time, as far as our own capture listened."""
+    return [
+        one["reason"]
+        for known in facts.data["compiles"]["functions"]
+        if plain(known["function"]) == plain(function.partition(" (")[0])
+        for one in known["compiled"]
+        if one["reason"]
+    ]

@@ -7,10 +7,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
+from rlscope_jax._when_loaded import when_loaded
 from rlscope_jax.record.runs import Runs
+
+if TYPE_CHECKING:
+    from rlscope_jax.capture._compiles import CompileLog
 
 _POLL = 0.02  # seconds between looks at whether jax is up
 _LOOK = 0.005  # seconds between looks, within a window, at whether it should end
@@ -21,6 +28,8 @@ _COMPILERS = tuple(
 _SETTLED = 1.0  # seconds without a compile
 _PROBE = 0.01  # seconds: the first window, when it is not known yet how many events there are
 _SHORTEST = 0.002
+_LONG, _LONGEST = 0.1, 2.0  # of windows, where it is not asked for
+_FEW_EVENTS = 2_000  # in the longest window: its ops are long, and those cut by its edges are not seen
 _BYTES_PER_EVENT = 57  # of a serialized profile, measured: 57 to 66
 _LATER_BY = 1.5  # each window comes this much later than the one before, where no interval is asked for
 _COLLECTING_SHARE = 0.04  # of the time since the window before, where no interval is asked for
@@ -41,12 +50,14 @@ class Plan:
     """When windows are opened, in seconds or in runs.
 
     `skip` counts from when the backend is up; None waits until nothing has been compiled for a second.
+    `window` is the longest one; None is a tenth of a second, and longer where the program's ops are so long
+    that little is seen in that.
     `every` is from one window's end to the next; None spaces them ever wider, so that the windows cover runs
     of minutes and of days alike, and keeps them so short that collecting them stays a small part of the run.
     """
 
     skip: Length | None = None
-    window: Length = 0.1
+    window: Length | None = None
     every: Length | None = None
     most: int = 20
     max_events: int = 200_000
@@ -82,6 +93,11 @@ class Windows:
         self._session = threading.Lock()
         self._own_profiler = threading.Event()
         self._runs = Runs()
+        self._empty = sys.maxsize  # bytes of the smallest profile so far: mostly programs, hardly an event
+        self._compiles: CompileLog | None = None
+        self._when_over = when_loaded(frozenset({"jax"}), self._listen)
+        if "jax" in sys.modules:
+            self._listen(sys.modules["jax"])
         self._thread = threading.Thread(target=self._run, name="rlscope_windows", daemon=True)
 
     def start(self) -> None:
@@ -92,6 +108,12 @@ class Windows:
         """End the window that is open, if one is, keep it, and open no more."""
         self._stop.set()
         self._thread.join()
+        self._when_over()
+        if self.kept and self._compiles is not None:
+            from rlscope_jax.capture._session import rewrite_compiles
+
+            with suppress(OSError, ValueError):  # the last window told of all but the latest
+                rewrite_compiles(self.kept[-1], self._compiled())
 
     def _run(self) -> None:
         try:
@@ -139,7 +161,7 @@ class Windows:
     def _record(self) -> None:
         began = time.monotonic()
         self._open(_SHORTEST, keep=False)  # a process' first window costs more than later ones
-        longest = self.plan.window if isinstance(self.plan.window, float) else float("inf")
+        longest = self._longest()
         length = min(_PROBE, longest)
         while len(self.kept) < self.plan.most:
             before = self.writing_seconds
@@ -152,14 +174,20 @@ class Windows:
                 pause = (time.monotonic() - began) * (_LATER_BY - 1)
                 collecting = self.writing_seconds - before
                 room = min(room, _COLLECTING_SHARE * pause / max(collecting, 1e-3))
+            if self.plan.window is None and length == longest and events < _FEW_EVENTS:
+                longest = min(2 * longest, _LONGEST)
             length = min(max(length * room, _SHORTEST), longest)
             if not self._wait_for(max(pause, length) if isinstance(pause, float) else pause):
                 return
 
+    def _longest(self) -> float:
+        window = self.plan.window
+        return _LONG if window is None else window if isinstance(window, float) else float("inf")
+
     def _open(self, seconds: float, keep: bool) -> int:
-        """Record for a while, or for the runs that were asked for; returns about how many events there were."""
+        """Record for a while, or for the runs asked for; returns about how many events there were."""
         from rlscope_jax import _jax
-        from rlscope_jax.capture._session import Window, write_sidecar
+        from rlscope_jax.capture._session import Window, write_profile, write_sidecar
 
         with self._session:
             if self._own_profiler.is_set():
@@ -180,26 +208,22 @@ class Windows:
         window = Window(recorder.started_ns, recorder.stopped_ns, 0, -1)
         self.open_seconds += (recorder.stopped_ns - recorder.started_ns) / 1e9
         if keep:
-            profile = self._write(space)
-            write_sidecar(profile, window, part_of=self.run)
+            profile = write_profile(self.logdir, space)
+            write_sidecar(profile, window, part_of=self.run, compiles=self._compiled())
             self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began
-        return len(space) // _BYTES_PER_EVENT
+        self._empty = min(self._empty, len(space))
+        return (len(space) - self._empty) // _BYTES_PER_EVENT
 
-    def _write(self, space: bytes) -> Path:
-        """Write a profile; where `logdir` cannot be written, this one and all later ones go elsewhere."""
-        from rlscope_jax.capture._session import fallback_directory, write_profile
+    def _listen(self, jax: ModuleType) -> None:
+        """jax has just been loaded by the program: note what it compiles."""
+        from rlscope_jax.capture._compiles import CompileLog
 
-        try:
-            return write_profile(self.logdir, space)
-        except OSError as error:
-            if self.kept:
-                raise
-            instead = fallback_directory(self.logdir)
-            profile = write_profile(instead, space)
-            self._tell(f"{self.logdir} cannot be written ({error.strerror or error}); windows go to {instead}")
-            self.logdir = instead
-            return profile
+        self._compiles = CompileLog()
+        self._compiles.start()
+
+    def _compiled(self) -> list[dict]:
+        return [] if self._compiles is None else self._compiles.functions()
 
     def _give_way(self, begins: bool) -> None:
         """The program's own profiler begins or has ended: there can be but one at a time."""
