@@ -1,13 +1,13 @@
 """What does `rlscope-jax record` cost a whole training in one jit, and do its windows tell the truth?
 
-    python benchmarks/record.py [--updates 20000] [--pairs 2]
+    python benchmarks/record.py [--updates 25000] [--pairs 2]
 
-The program is an unannotated PPO (`tests/plain_ppo.py`) that trains in one call for `--updates` updates. It is
-run in pairs, alone and under `record` with its defaults, each in a process of its own, the order turned each
-time. Prints, per pair and as medians: the time of the training call and of the whole process, alone and
-recorded, and their ratios; peak memory; what the windows hold and the size of their files. Then a short run is
-captured whole (raw, no window cut), and the shares of device time by function are compared with those of the
-windows of the last pair.
+The program is an unannotated PPO (`tests/plain_ppo.py`) that trains in one call for `--updates` updates. It
+is run in pairs, alone and under `record` with its defaults, each in a process of its own, the order turned
+each time. Prints, per pair and as medians: the time of the training call and of the whole process, alone and
+recorded, and their ratios; peak memory; what the windows hold and the size of their files. Then a short run
+is captured whole (raw, no window cut), and the shares of device time by function are compared with those of
+the windows of the last pair.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--updates", type=int, default=20_000)
+    parser.add_argument("--updates", type=int, default=25_000)
     parser.add_argument("--pairs", type=int, default=2)
     parser.add_argument("--train", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--whole", help=argparse.SUPPRESS)
@@ -117,8 +117,8 @@ def compare(updates: int, number_of_pairs: int) -> None:
         alone, recorded = pair["alone"], pair["recorded"]
         print(
             f"pair {number + 1}: training {alone['training']:.1f} s alone, "
-            f"{recorded['training']:.1f} s recorded ({recorded['training'] / alone['training']:.3f} x); process {alone['process']:.1f} and "
-            f"{recorded['process']:.1f} s ({recorded['process'] / alone['process']:.3f} x); peak memory "
+            f"{recorded['training']:.1f} s recorded ({recorded['training'] / alone['training']:.3f} x); "
+            f"process {alone['process']:.1f} and {recorded['process']:.1f} s ({recorded['process'] / alone['process']:.3f} x); peak memory "
             f"{alone['memory']:.0f} and {recorded['memory']:.0f} MB; {windows['window']['windows']} windows, "
             f"{windows['window']['wall_ns'] / 1e9:.2f} s, {windows['counts']['device_ops']:,} device ops, "
             f"{files / 1e6:.1f} MB",

@@ -181,20 +181,29 @@ def after_each_call(tell: Callable[[str], None]) -> Callable[[], None] | None:
     """Have `tell(name)` called after each warm call of a jitted function that is not jax's own.
 
     Costs 1 to 3 us a call. Returns what ends it; None where this jax has no such hook, or the program uses it
-    (`jax_debug_nans`).
+    (`jax_debug_nans`). To be asked for before the program compiles anything.
     """
     state = getattr(_api, "_post_hook_state", None)
     if state is None or state.get_global() is not None:
         return None
+    wanted = [True]
 
     def hook(function: Any, *_: Any) -> None:
         module = getattr(function, "__module__", None) or ""
-        if module.partition(".")[0] != "jax" or module in _PMAPS:
+        if wanted and (module.partition(".")[0] != "jax" or module in _PMAPS):
             tell(f"{module}.{getattr(function, '__qualname__', '')}")
 
+    def hook_this_thread(*_: object) -> None:
+        # jax sets a thread's own to None where it traces without the NaN check, as in jnp.sort.
+        if wanted and not getattr(jax.config, "jax_debug_nans", False):
+            state.set_local(hook)
+
     state.set_global(hook)
+    stop_listening = on_compiling(hook_this_thread)
 
     def undo() -> None:
+        wanted.clear()
+        stop_listening()
         if state.get_global() is hook:
             state.set_global(None)
 

@@ -45,7 +45,7 @@ class RecordCommand:
             "--window",
             metavar="LENGTH",
             type=_length,
-            help="the longest window, seconds or runs (default: 0.1, longer where the program's ops are long)",
+            help="the longest window, seconds or runs (default: 0.1, longer where ops are long)",
         )
         parser.add_argument(
             "--every",
@@ -152,7 +152,9 @@ def _say_what_was_kept(windows: Windows, seconds: float) -> None:
 
 
 def _tell(message: str) -> None:
-    print(f"rlscope-jax: {message}", file=sys.stderr)
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # closed: what is said matters less than the program
+            print(f"rlscope-jax: {message}", file=sys.stderr)
 
 
 def _length(text: str) -> Length:

@@ -17,11 +17,15 @@ class Runs:
         self._counts: Counter[str] = Counter()
         self._undo: Callable[[], None] | None = None
 
-    def start_counting(self) -> bool:
-        """Count from now on; False where this jax does not tell of calls."""
+    def start_counting(self) -> None:
+        """Count from now on, where this jax tells of calls; to be called when jax has just been loaded."""
         from rlscope_jax import _jax
 
         self._undo = _jax.after_each_call(self._called)
+
+    @property
+    def are_counted(self) -> bool:
+        """Whether jax tells of calls."""
         return self._undo is not None
 
     def stop_counting(self) -> None:

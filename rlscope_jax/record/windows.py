@@ -131,7 +131,7 @@ class Windows:
                 from rlscope_jax import _jax
 
                 _jax.around_profiling(self._give_way)
-                if self.plan.counts_runs and not self._runs.start_counting():
+                if self.plan.counts_runs and not self._runs.are_counted:
                     self._tell("this jax does not tell of runs: give seconds instead")
                     return False
                 return True
@@ -221,6 +221,8 @@ class Windows:
 
         self._compiles = CompileLog()
         self._compiles.start()
+        if self.plan.counts_runs:
+            self._runs.start_counting()
 
     def _compiled(self) -> list[dict]:
         return [] if self._compiles is None else self._compiles.functions()

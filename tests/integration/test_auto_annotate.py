@@ -138,3 +138,39 @@ def test_a_library_that_comes_before_jax_waits_for_it(tmp_path):
         """,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first in first out", "last in first out"])
+def test_names_are_taken_away_in_any_order(order):
+    linen = pytest.importorskip("flax.linen")
+    before = linen.Module.apply
+    undo = [auto_annotate("flax"), auto_annotate("flax")]
+    named = linen.Module.apply
+    assert named is not before
+    assert named.__wrapped__ is before  # once, not twice
+    undo[order[0]].close()
+    assert linen.Module.apply is named
+    undo[order[1]].close()
+    assert linen.Module.apply is before
+
+
+def test_what_brax_misses_goes_when_the_last_leaves():
+    pytest.importorskip("brax")
+    import brax.training.acting  # noqa: F401
+
+    missing = not hasattr(jax, "device_put_replicated")
+    first, second = auto_annotate("brax"), auto_annotate("brax")
+    first.close()
+    assert hasattr(jax, "device_put_replicated")
+    second.close()
+    assert hasattr(jax, "device_put_replicated") is not missing
+
+
+def test_rejax_algorithms():
+    ppo = pytest.importorskip("rejax").PPO
+    before = ppo.calculate_gae
+    with auto_annotate("rejax"):
+        assert ppo.calculate_gae is not before
+        named = {name for name in dir(ppo) if hasattr(getattr(ppo, name), "__wrapped__")}
+        assert named >= {"collect_trajectories", "calculate_gae", "update", "update_actor", "update_critic"}
+    assert ppo.calculate_gae is before
