@@ -81,6 +81,12 @@ def shares(data: dict) -> dict[str, float]:
     return {name: 100 * time / whole for name, time in time_of.items()}
 
 
+def _both(alone: dict[str, float], recorded: dict[str, float], what: str) -> str:
+    return (
+        f"{alone[what]:.1f} s alone, {recorded[what]:.1f} s recorded ({recorded[what] / alone[what]:.3f} x)"
+    )
+
+
 def main() -> None:
     """Train, capture, or compare."""
     parser = argparse.ArgumentParser(
@@ -115,13 +121,12 @@ def compare(updates: int, number_of_pairs: int) -> None:
             windows = load(logdir).to_dict()
         pairs.append(pair)
         alone, recorded = pair["alone"], pair["recorded"]
+        print(f"pair {number + 1}: training {_both(alone, recorded, 'training')}", end="; ")
+        print(f"process {_both(alone, recorded, 'process')}", end="; ")
+        print(f"peak memory {alone['memory']:.0f} and {recorded['memory']:.0f} MB", end="; ")
         print(
-            f"pair {number + 1}: training {alone['training']:.1f} s alone, "
-            f"{recorded['training']:.1f} s recorded ({recorded['training'] / alone['training']:.3f} x); "
-            f"process {alone['process']:.1f} and {recorded['process']:.1f} s ({recorded['process'] / alone['process']:.3f} x); peak memory "
-            f"{alone['memory']:.0f} and {recorded['memory']:.0f} MB; {windows['window']['windows']} windows, "
-            f"{windows['window']['wall_ns'] / 1e9:.2f} s, {windows['counts']['device_ops']:,} device ops, "
-            f"{files / 1e6:.1f} MB",
+            f"{windows['window']['windows']} windows, {windows['window']['wall_ns'] / 1e9:.2f} s, "
+            f"{windows['counts']['device_ops']:,} device ops, {files / 1e6:.1f} MB",
             flush=True,
         )
     for what in ("training", "process"):

@@ -15,6 +15,7 @@ from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.attribution.placement import EVIDENCE
 from rlscope_jax.attribution.runs import unfinished
+from rlscope_jax.breakdown.callbacks import callbacks_section
 from rlscope_jax.breakdown.compiles import PHASES, compiles_section
 from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Row, Table
@@ -129,8 +130,10 @@ class Report:
             "programs": [program for process in processes for program in _programs(process)],
             "compiles": compiles_section(self.session.sidecar, processes),
             "counts": self._counts(),
+            "callbacks": [],
             "findings": [],
         }  # fmt: skip
+        data["callbacks"] = callbacks_section(data, processes)
         data["findings"] = [finding.to_dict() for finding in find_all(data, processes)]
         return data
 

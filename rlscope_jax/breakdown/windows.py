@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from rlscope_jax.breakdown.callbacks import add_callbacks
 from rlscope_jax.breakdown.compiles import add_compiles
 
 Data = dict[str, Any]
@@ -39,6 +40,7 @@ def add_windows(reports: list[Data]) -> Data:
         "programs": _joined(reports, "programs", lambda program: (program["program_id"], program["name"])),
         "compiles": add_compiles([one["compiles"] for one in reports]),
         "counts": _sum([one["counts"] for one in reports]),
+        "callbacks": add_callbacks([one["callbacks"] for one in reports]),
         "findings": _findings(reports),
     }
 
