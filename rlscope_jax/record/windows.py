@@ -32,7 +32,7 @@ _LONG, _LONGEST = 0.1, 2.0  # of windows, where it is not asked for
 _FEW_EVENTS = 2_000  # in the longest window: its ops are long, and those cut by its edges are not seen
 _BYTES_PER_EVENT = 57  # of a serialized profile, measured: 57 to 66
 _LATER_BY = 1.5  # each window comes this much later than the one before, where no interval is asked for
-_COLLECTING_SHARE = 0.04  # of the time since the window before, where no interval is asked for
+_COLLECTING_SHARE = 0.03  # of the time between windows, for events and for all else, where none is asked for
 
 
 @dataclass(frozen=True)
@@ -161,6 +161,9 @@ class Windows:
     def _record(self) -> None:
         began = time.monotonic()
         self._open(_SHORTEST, keep=False)  # a process' first window costs more than later ones
+        least = (
+            self.writing_seconds
+        )  # what collecting takes however little there is: the programs are in it too
         longest = self._longest()
         length = min(_PROBE, longest)
         while len(self.kept) < self.plan.most:
@@ -171,9 +174,10 @@ class Windows:
             room = self.plan.max_events / max(events, 1)
             pause = self.plan.every
             if pause is None:
-                pause = (time.monotonic() - began) * (_LATER_BY - 1)
                 collecting = self.writing_seconds - before
-                room = min(room, _COLLECTING_SHARE * pause / max(collecting, 1e-3))
+                least = min(least, collecting)
+                pause = max((time.monotonic() - began) * (_LATER_BY - 1), least / _COLLECTING_SHARE)
+                room = min(room, _COLLECTING_SHARE * pause / max(collecting - least, 1e-6))
             if self.plan.window is None and length == longest and events < _FEW_EVENTS:
                 longest = min(2 * longest, _LONGEST)
             length = min(max(length * room, _SHORTEST), longest)
