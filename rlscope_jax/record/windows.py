@@ -161,9 +161,7 @@ class Windows:
     def _record(self) -> None:
         began = time.monotonic()
         self._open(_SHORTEST, keep=False)  # a process' first window costs more than later ones
-        least = (
-            self.writing_seconds
-        )  # what collecting takes however little there is: the programs are in it too
+        least = self.writing_seconds  # what collecting takes at least: the programs are in every profile
         longest = self._longest()
         length = min(_PROBE, longest)
         while len(self.kept) < self.plan.most:
@@ -221,12 +219,15 @@ class Windows:
 
     def _listen(self, jax: ModuleType) -> None:
         """jax has just been loaded by the program: note what it compiles."""
-        from rlscope_jax.capture._compiles import CompileLog
+        try:
+            from rlscope_jax.capture._compiles import CompileLog
 
-        self._compiles = CompileLog()
-        self._compiles.start()
-        if self.plan.counts_runs:
-            self._runs.start_counting()
+            self._compiles = CompileLog()
+            self._compiles.start()
+            if self.plan.counts_runs:
+                self._runs.start_counting()
+        except Exception as error:  # the program must go on
+            self._tell(f"compilations are not noted: {type(error).__name__}: {error}")
 
     def _compiled(self) -> list[dict]:
         return [] if self._compiles is None else self._compiles.functions()
