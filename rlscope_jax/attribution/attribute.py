@@ -101,7 +101,8 @@ def attribute(trace: Trace, grouping: str = "auto") -> Attribution:
         for program in np.unique(trace.ops.program).tolist()
         if (module := trace.programs.module(program)) is not None
     }
-    namesakes = namesakes_of(modules.values())
+    met = (ModulePlacements(module, grouping).definitions for module in modules.values())
+    namesakes = namesakes_of(set().union(*met))
     placements = {
         program: ModulePlacements(module, grouping, namesakes) for program, module in modules.items()
     }

@@ -177,13 +177,9 @@ class FunctionPaths:
     def _read(self, frame: int) -> Chain:
         if frame == 0:
             return ()
-        above, root = self._root
         frames = _frames(self._module.frames.stack(frame))
-        outer = tuple(self._name(call) for call in frames[: len(above)])
-        below = len(_common(outer, above))
-        if below < len(above):  # a stack that was cut short, or lost its middle (rematerialisation)
-            below = next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), below)
-        chain = [root]
+        below = self._below_root(frames)
+        chain = [self.root]
         own_code = below > 0 and not is_library(frames[below - 1].file)
         for call in frames[below:]:
             library = is_library(call.file)
@@ -196,6 +192,25 @@ class FunctionPaths:
             else:
                 chain.append(name)
         return tuple(chain)
+
+    def _below_root(self, frames: list[Frame]) -> int:
+        """Where in a stack the functions begin that the compiled one calls."""
+        above, _ = self._root
+        outer = tuple(self._name(call) for call in frames[: len(above)])
+        below = len(_common(outer, above))
+        if below < len(above):  # a stack that was cut short, or lost its middle (rematerialisation)
+            return next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), below)
+        return below
+
+    def definitions(self) -> set[tuple[str, str]]:
+        """The user's functions that the program consists of, each with the file it is defined in."""
+        found = set()
+        for frame in {instruction.stack_frame for instruction in self._module.instructions} - {0}:
+            frames = _frames(self._module.frames.stack(frame))
+            for call in frames[max(self._below_root(frames) - 1, 0) :]:
+                if not is_library(call.file):
+                    found.add((_short(call), call.file))
+        return found
 
     @cached_property
     def _root(self) -> tuple[Chain, str]:
@@ -246,16 +261,14 @@ def _bare(name: str) -> str:
     return plain(name.partition(_MARK)[0])
 
 
-def namesakes_of(modules: Iterable[HloModule]) -> Namesakes:
-    """(name, file) -> the end of the file's path, of those functions of the program that share a name.
+def namesakes_of(definitions: Iterable[tuple[str, str]]) -> Namesakes:
+    """(name, file) -> the end of the file's path, of those functions that share a name.
 
     Two functions `step` in files of their own are two operations: `step (ppo.py)` and `step (sac.py)`.
     """
     files: dict[str, set[str]] = defaultdict(set)
-    for module in modules:
-        for function, file in module.frames.definitions():
-            if not is_library(file) and not _MACHINERY.search(file) and function != "<module>":
-                files[_short(Frame(function, file, 0))].add(file)
+    for name, file in definitions:
+        files[name].add(file)
     return {
         (name, file): _end_of_path(file, shared)
         for name, shared in files.items()

@@ -57,6 +57,11 @@ class ModulePlacements:
         self._functions = FunctionPaths(module, function, self._callers.get, fold, namesakes)
 
     @property
+    def definitions(self) -> set[tuple[str, str]]:
+        """The user's functions that the program consists of, each with the file it is defined in."""
+        return self._functions.definitions()
+
+    @property
     def function(self) -> str:
         """The function the program was compiled from, by the user's name for it."""
         return self._functions.root

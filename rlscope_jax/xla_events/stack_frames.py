@@ -52,14 +52,6 @@ class StackFrames:
                 (frames._locations if number == 3 else frames._frames).append(numbers)
         return frames
 
-    def definitions(self) -> set[tuple[str, str]]:
-        """The functions met, each with its file."""
-        return {
-            (function, _at(self._files, location.get(1, 0)) or "")
-            for location in self._locations
-            if (function := _at(self._functions, location.get(2, 0)))
-        }
-
     def stack(self, frame: int) -> tuple[Frame, ...]:
         """The calls that led to a frame, outermost first; empty when it is not known."""
         if frame not in self._stacks:
