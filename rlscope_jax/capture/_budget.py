@@ -61,14 +61,14 @@ class EventBudget:
         if self._per_step is not None:
             return self._per_step
         steps = self._steps - self._measured_after
-        return max(0, _resident() - self._resident) / BYTES_RECORDING / steps if steps else 0.0
+        return max(0, resident() - self._resident) / BYTES_RECORDING / steps if steps else 0.0
 
     def _measure_from_here(self) -> None:
-        self._resident = _resident()
+        self._resident = resident()
         self._measured_after = self._steps
 
 
-def _resident() -> int:
+def resident() -> int:
     """The process' memory in bytes; 0 where the system does not tell."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

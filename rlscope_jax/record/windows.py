@@ -148,6 +148,13 @@ class Windows:
                 return True
         return False
 
+    def _wait_while_compiling(self) -> bool:
+        """Unless windows are to begin at once, none is opened upon a compilation; False at the end."""
+        while self.plan.skip is None and _is_compiling():
+            if self._stop.wait(_POLL):
+                return False
+        return not self._stop.is_set()
+
     def _wait_for(self, length: Length) -> bool:
         """Wait for a time or for runs; False when the program ends first."""
         if isinstance(length, RunCount):
@@ -165,6 +172,8 @@ class Windows:
         longest = self._longest()
         length = min(_PROBE, longest)
         while len(self.kept) < self.plan.most:
+            if not self._wait_while_compiling():
+                return
             before = self.writing_seconds
             events = self._open(length, keep=True)
             if self._stop.is_set():
@@ -189,6 +198,7 @@ class Windows:
     def _open(self, seconds: float, keep: bool) -> int:
         """Record for a while, or for the runs asked for; returns about how many events there were."""
         from rlscope_jax import _jax
+        from rlscope_jax.capture._budget import BYTES_RECORDING, resident
         from rlscope_jax.capture._session import Window, write_profile, write_sidecar
 
         with self._session:
@@ -199,10 +209,12 @@ class Windows:
             except RuntimeError as error:
                 self._tell(f"no window now: {error}")
                 return 0
-            until = time.monotonic() + seconds
+            until, full = time.monotonic() + seconds, resident() + self.plan.max_events * BYTES_RECORDING
             self._runs.start_over()
             while time.monotonic() < until and not (self._stop.is_set() or self._own_profiler.is_set()):
                 if isinstance(self.plan.window, RunCount) and self._runs.most >= self.plan.window.count:
+                    break
+                if resident() > full:  # more events than the windows before let expect
                     break
                 self._stop.wait(min(_LOOK, max(until - time.monotonic(), 0)))
             began = time.monotonic()

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from rlscope_jax import auto_annotate
+from rlscope_jax import auto_annotate, load, profile
 from rlscope_jax.annotate.auto import _annotate
 from rlscope_jax.annotate.auto._library import Library, Patch
 
@@ -68,6 +68,21 @@ def test_gymnasium_environments_on_the_host():
         assert len(environment.step(0)) == 5
         assert OrderEnforcing.step is not before
     assert OrderEnforcing.step is before
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_vectorized_environments_on_the_host(mode, tmp_path):
+    """`make_vec` makes CartPole of a class of its own unless told otherwise."""
+    gymnasium = pytest.importorskip("gymnasium")
+    with auto_annotate("gymnasium"):
+        environments = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode=mode)
+        environments.reset(seed=0)
+        with profile(tmp_path):
+            for _ in range(5):
+                assert len(environments.step(environments.action_space.sample())) == 5
+    rows = {row["path"]: row for row in load(tmp_path).to_dict()["operations"]}
+    assert rows["env_step"]["host"]["self"]["raw"] > 0
+    assert "env_step/env_step" not in rows
 
 
 def run(folder, text):

@@ -13,7 +13,7 @@ MB = 1 << 20
 def memory(monkeypatch):
     """What the process holds, in bytes, to be changed by the test."""
     held = [100 * MB]
-    monkeypatch.setattr(_budget, "_resident", lambda: held[0])
+    monkeypatch.setattr(_budget, "resident", lambda: held[0])
     return held
 
 
