@@ -10,8 +10,9 @@ that turned strong, another sharding, jit applied anew), or when new programs ke
 used again (a shape for every batch). Two networks that share a function's name, each compiled once, are none.
 The gain is the time of every compilation after the first; below a fiftieth of the window nothing is said.
 
-What to do: jax.config.update("jax_explain_cache_misses", True) says which argument differed. Move jax.jit out
-of the loop; pad batches to one shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0.
+What to do: profile() and record say which argument differed; in a profile that others recorded,
+jax.config.update("jax_explain_cache_misses", True) does. Move jax.jit out of the loop; pad batches to one
+shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0; place the first state as later ones are.
 """
 
 from __future__ import annotations
@@ -120,14 +121,18 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
     shapes = {tuple(_arguments(module)) for program in programs if (module := facts.module(program))}
     share = 100 * gain / facts.wall if facts.wall else 0
     same = len(shapes) == 1
-    reasons = _reasons(facts, function)
+    told_by_jax = _reasons(facts, function)
+    reasons = [reason for _, reason in told_by_jax]
+    kind = told_by_jax[-1][0] if told_by_jax else None
     message = (
         f"{function} was compiled {len(compilations)} times in {calls} calls{steps(sorted(set(marked)))}: "
         f"{milliseconds(gain)} ({share:.0f} % of the window) went into compiling it again, "
         + ("for arguments of the same shapes" if same else f"for {len(shapes)} different shapes")
         + (f": {reasons[-1]}." if reasons else ".")
     )
-    if not same:
+    if kind in _HINTS:
+        hint = _HINTS[kind]
+    elif not same:
         hint = "give it one shape: pad the batch, e.g. jnp.pad(x, ((0, longest - len(x)), (0, 0))), and mask."
     elif len(programs) > 2 or len(compilations) > 2:
         hint = (
@@ -152,10 +157,16 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
     )
 
 
-def _reasons(facts: Facts, function: str) -> list[str]:
-    """Why jax compiled it again, in order of time, as far as our own capture listened."""
+_HINTS = {
+    "weak types": "start from strongly typed arrays: jnp.float32(0), not 0.0.",
+    "shardings": "place the first state as the function returns it: state = jax.device_put(state, sharding).",
+}
+
+
+def _reasons(facts: Facts, function: str) -> list[tuple[str, str]]:
+    """Why jax compiled it again, kind and words in order of time, as far as our own capture listened."""
     return [
-        one["reason"]
+        (one["kind"], one["reason"])
         for known in facts.data["compiles"]["functions"]
         if plain(known["function"]) == plain(function.partition(" (")[0])
         for one in known["compiled"]

@@ -193,3 +193,21 @@ def test_a_spoilt_list_is_passed_over(written):
 
     section = compiles_section({"compiles": written}, [])
     assert section["functions"] == []
+
+
+def test_the_finding_tells_the_reason(tmp_path):
+    def update(state):
+        for _ in range(40):
+            state = {"time": jnp.sin(jnp.float32(1) + state["time"])}
+        return state
+
+    jitted = jax.jit(update)
+    with profile(tmp_path) as profiler:
+        state = {"time": 0.0}
+        for _ in range(4):
+            state = jitted(state)
+            profiler.step(state)
+    [finding] = [one for one in profiler.report().to_dict()["findings"] if one["code"] == "recompiles"]
+    assert finding["evidence"]["reasons"] == ["state['time'] is strongly typed, before weakly"]
+    assert "state['time'] is strongly typed, before weakly" in finding["message"]
+    assert finding["hint"].startswith("start from strongly typed arrays")
