@@ -12,7 +12,8 @@ The gain is the time of every compilation after the first; below a fiftieth of t
 
 What to do: profile() and record say which argument differed; in a profile that others recorded,
 jax.config.update("jax_explain_cache_misses", True) does. Move jax.jit out of the loop; pad batches to one
-shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0; place the first state as later ones are.
+shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0; place the first state as later ones
+are.
 """
 
 from __future__ import annotations
