@@ -13,7 +13,7 @@ from rlscope_jax._jax import Argument, Lowering
 _KEPT = 50
 """Compilations described, and sets of arguments remembered, for each function; all are counted."""
 _TOLD = 3
-"""Arguments named in a reason."""
+"""Differences told in a reason, and arguments named for each."""
 
 # The kinds of reasons. Where several differ, the first of these names it.
 STRUCTURE, SHAPE, WEAK_TYPE, SHARDING = "structure", "shapes", "weak types", "shardings"
@@ -140,9 +140,7 @@ def why(lowering: Lowering, before: list[Lowering]) -> tuple[str, str]:
     if different:
         kinds = {_kind(now, then) for now, then in different}
         kind = next(kind for kind in (SHAPE, SHARDING, WEAK_TYPE) if kind in kinds)
-        told = "; ".join(_difference(now, then) for now, then in different[:_TOLD])
-        rest = len(different) - _TOLD
-        return kind, told + (f"; and {rest} more arguments" if rest > 0 else "")
+        return kind, _in_words(different)
     same = any(old.identity is not None and lowering.identity is not None
                and old.identity() is lowering.identity() for old in alike)  # fmt: skip
     if same or lowering.identity is None:
@@ -160,16 +158,29 @@ def _kind(now: Argument, then: Argument) -> str:
     return WEAK_TYPE if now.weak != then.weak else SHARDING
 
 
+def _in_words(different: list[tuple[Argument, Argument]]) -> str:
+    """What differs, and of which arguments: many are alike in that, and few are told."""
+    of_difference: dict[str, list[str]] = {}
+    for now, then in different:
+        of_difference.setdefault(_difference(now, then), []).append(now.name or "a constant")
+    told = []
+    for difference, names in list(of_difference.items())[:_TOLD]:
+        rest = len(names) - _TOLD
+        more = f" and {rest} more" if rest > 0 else ""
+        told.append(f"{', '.join(names[:_TOLD])}{more}: {difference}")
+    rest = len(of_difference) - _TOLD
+    return "; ".join(told) + (f"; and {rest} more differences" if rest > 0 else "")
+
+
 def _difference(now: Argument, then: Argument) -> str:
-    name = now.name or "a constant"
     if now.shape != then.shape:
-        return f"{name} is {now.shape}, before {then.shape}"
+        return f"{now.shape}, before {then.shape}"
     if now.weak != then.weak:
         typed = {True: "weakly", False: "strongly"}
-        return f"{name} is {typed[now.weak]} typed, before {typed[then.weak]}"
+        return f"{typed[now.weak]} typed, before {typed[then.weak]}"
     if now.sharding != then.sharding:
-        return f"{name} is sharded {now.sharding or 'as jit likes'}, before {then.sharding or 'as jit likes'}"
-    return f"{name} comes from {_mesh(now)}, before from {_mesh(then)}"
+        return f"sharded {now.sharding or 'as jit likes'}, before {then.sharding or 'as jit likes'}"
+    return f"from {_mesh(now)}, before from {_mesh(then)}"
 
 
 def _mesh(argument: Argument) -> str:

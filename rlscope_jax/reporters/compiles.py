@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from rlscope_jax.reporters.units import duration
+from rlscope_jax.reporters.units import unit_of
 
 Data = dict[str, Any]
 
@@ -24,7 +24,8 @@ def compile_lines(data: Data) -> list[str]:
     when = "from the start on" if section["covers"] == "run" else "within the window"
     told = [f"{_count(functions)} of functions, {_time(functions)}"] if functions else []
     if eager:
-        told.append(f"{_count(eager)} of single operations outside jit, {duration(_spent(eager))}")
+        scale, unit = unit_of(_spent(eager))
+        told.append(f"{_count(eager)} of operations outside jit, {_rounded(_spent(eager) / scale)} {unit}")
     lines = [f"compilations {when}: {'; '.join(told)}"]
     whole = _spent(functions)
     telling = [
@@ -47,10 +48,16 @@ def _spent(functions: list[Data]) -> int:
 
 
 def _time(functions: list[Data]) -> str:
-    parts = [
-        f"{word} {duration(sum(one[f'{phase}_ns'] for one in functions))}" for phase, word in _WORDS.items()
-    ]
-    return f"{duration(_spent(functions))} ({', '.join(parts)})"
+    scale, unit = unit_of(_spent(functions))
+    parts = (
+        f"{word} {_rounded(sum(one[f'{phase}_ns'] for one in functions) / scale)}"
+        for phase, word in _WORDS.items()
+    )
+    return f"{_rounded(_spent(functions) / scale)} {unit} ({', '.join(parts)})"
+
+
+def _rounded(time: float) -> str:
+    return f"{time:,.0f}" if time >= 100 else f"{time:,.1f}"
 
 
 def _reasons(function: Data) -> list[str]:

@@ -60,7 +60,7 @@ def test_a_shape_and_a_dtype_that_change(log):
     for batch in (jnp.ones(4), jnp.ones(5), jnp.ones(5, jnp.int32)):
         step_jitted(batch, jnp.float32(2))
     assert reasons(log, "step") == [
-        FIRST, ("shapes", "batch is f32[5], before f32[4]"), ("shapes", "batch is i32[5], before f32[5]"),
+        FIRST, ("shapes", "batch: f32[5], before f32[4]"), ("shapes", "batch: i32[5], before f32[5]"),
     ]  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def test_the_closest_of_all_earlier_times_is_compared(log):
     jitted = jax.jit(step)
     for batch, state in ((4, 1), (5, 2), (4, 2)):  # the last differs from each by one
         jitted(jnp.ones(batch), jnp.ones(state))
-    assert reasons(log, "step")[-1] == ("shapes", "batch is f32[4], before f32[5]")
+    assert reasons(log, "step")[-1] == ("shapes", "batch: f32[4], before f32[5]")
 
 
 def test_a_weak_type_that_turns_strong(log):
@@ -81,7 +81,7 @@ def test_a_weak_type_that_turns_strong(log):
     jitted = jax.jit(step)
     jitted(jitted({"time": 0.0}))
     assert reasons(log, "step") == [
-        FIRST, ("weak types", "state['time'] is strongly typed, before weakly"),
+        FIRST, ("weak types", "state['time']: strongly typed, before weakly"),
     ]  # fmt: skip
 
 
@@ -122,17 +122,18 @@ def test_another_number_of_arrays(log):
 def test_a_pmapped_function_has_its_own_name_and_its_second_compilation_a_reason(log):
     """Brax's trainers compile their epoch twice: the first state comes from outside of the mesh."""
 
-    def training_epoch(x):
-        return x + x.sum()
+    def training_epoch(state):
+        return [x + x.sum() for x in state]
 
     epoch = jax.pmap(training_epoch, axis_name="i")
-    x = jnp.ones((1, 3))
+    state = [jnp.ones((1, 3))] * 4
     for _ in range(3):
-        x = epoch(x)
+        state = epoch(state)
     one = of(log, "training_epoch")
     assert one["count"] == 2
     assert one["where"].startswith(__file__)
     assert one["compiled"][1]["kind"] == "shardings"
+    assert " and 1 more: " in one["compiled"][1]["reason"]
 
 
 def test_ahead_of_time(log):
@@ -165,7 +166,7 @@ def test_the_report_tells_of_steps(tmp_path):
     assert data["compiles"]["covers"] == "run"
     [one] = [one for one in data["compiles"]["functions"] if one["function"] == "step"]
     assert [compiled["step"] for compiled in one["compiled"]] == [0, 2]
-    assert any("again: batch is f32[9], before f32[8] (step 2)" in line for line in compile_lines(data))
+    assert any("again: batch: f32[9], before f32[8] (step 2)" in line for line in compile_lines(data))
 
 
 def test_a_profile_of_others_tells_of_its_window(tmp_path):
@@ -208,6 +209,6 @@ def test_the_finding_tells_the_reason(tmp_path):
             state = jitted(state)
             profiler.step(state)
     [finding] = [one for one in profiler.report().to_dict()["findings"] if one["code"] == "recompiles"]
-    assert finding["evidence"]["reasons"] == ["state['time'] is strongly typed, before weakly"]
-    assert "state['time'] is strongly typed, before weakly" in finding["message"]
+    assert finding["evidence"]["reasons"] == ["state['time']: strongly typed, before weakly"]
+    assert "state['time']: strongly typed, before weakly" in finding["message"]
     assert finding["hint"].startswith("start from strongly typed arrays")

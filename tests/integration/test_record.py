@@ -266,8 +266,8 @@ def test_what_was_compiled_before_the_windows_is_told(tmp_path):
     assert compiles["covers"] == "run"
     [one] = [one for one in compiles["functions"] if one["function"] == "again"]
     assert (one["count"], one["where"].rpartition("/")[2]) == (2, "user.py:16")
-    assert [each["reason"] for each in one["compiled"]] == [None, "x is f32[4], before f32[3]"]
-    assert "again: x is f32[4], before f32[3]" in done.stderr
+    assert [each["reason"] for each in one["compiled"]] == [None, "x: f32[4], before f32[3]"]
+    assert "again: x: f32[4], before f32[3]" in done.stderr
 
 
 def test_the_windows_of_a_run_make_one_report(tmp_path):
