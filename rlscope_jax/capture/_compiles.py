@@ -72,6 +72,12 @@ class CompileLog:
         if self._undo is None:
             self._undo = _jax.on_compiling(self._told)
 
+    @property
+    def holds_a_function(self) -> bool:
+        """Whether a function of the program has been compiled, rather than single operations."""
+        with self._lock:
+            return any(not function.eager for function in self._functions.values())
+
     def stop(self) -> None:
         """Note no more."""
         undo, self._undo = self._undo, None

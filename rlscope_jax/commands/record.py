@@ -39,7 +39,7 @@ class RecordCommand:
             metavar="LENGTH",
             type=_length,
             help="begin this long after jax is up: seconds (2.5) or runs of one of the program's jitted "
-            "functions (3runs); default: once nothing has been compiled for a second",
+            "functions (3runs); default: once a function has been compiled, and nothing for a second",
         )
         parser.add_argument(
             "--window",

@@ -26,6 +26,7 @@ _COMPILERS = tuple(
     for parts in (("compiler.py",), ("interpreters", "partial_eval.py"), ("interpreters", "mlir.py"))
 )
 _SETTLED = 1.0  # seconds without a compile
+_PATIENCE = 20.0  # where no function has been compiled yet
 _PROBE = 0.01  # seconds: the first window, when it is not known yet how many events there are
 _SHORTEST = 0.002
 _LONG, _LONGEST = 0.1, 2.0  # of windows, where it is not asked for
@@ -49,7 +50,8 @@ Length = float | RunCount
 class Plan:
     """When windows are opened, in seconds or in runs.
 
-    `skip` counts from when the backend is up; None waits until nothing has been compiled for a second.
+    `skip` counts from when the backend is up; None waits until a function has been compiled, and nothing more
+    for a second.
     `window` is the longest one; None is a tenth of a second, and longer where the program's ops are so long
     that little is seen in that.
     `every` is from one window's end to the next; None spaces them ever wider, so that the windows cover runs
@@ -144,9 +146,13 @@ class Windows:
         while not self._stop.wait(_POLL):
             if _is_compiling():
                 busy = time.monotonic()
-            elif time.monotonic() - busy > _SETTLED:
+            elif time.monotonic() - busy > (_SETTLED if self._has_compiled() else _PATIENCE):
                 return True
         return False
+
+    def _has_compiled(self) -> bool:
+        """Whether the program is beyond its imports, which may use jax too."""
+        return self._compiles is None or self._compiles.holds_a_function
 
     def _wait_while_compiling(self) -> bool:
         """Unless windows are to begin at once, none is opened upon a compilation; False at the end."""
