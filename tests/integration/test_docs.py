@@ -24,7 +24,7 @@ def parts():
                 yield pytest.param(blocks, id=part.splitlines()[0] if recipes else page.name)
 
 
-@pytest.mark.parametrize("blocks", parts())
+@pytest.mark.parametrize("blocks", list(parts()))
 def test_what_the_page_shows_runs(blocks, tmp_path):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for language, text in blocks:
