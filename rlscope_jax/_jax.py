@@ -6,15 +6,21 @@ Written for jax 0.8.0 to 0.11.2 (2026-11). When a name moves, mend it here and n
 from __future__ import annotations
 
 import os
+import re
 import socket
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import Any
+from itertools import zip_longest
+from types import FrameType
+from typing import Any, NamedTuple
 
 import jax
+import jax.monitoring
 
 from rlscope_jax._process import page_faults
 
@@ -50,7 +56,7 @@ try:  # jax 0.10 removed the public name; brax 0.14 calls it (see annotate/auto/
 
     device_put_replicated: Any = getattr(_api, "device_put_replicated", None)
 except ImportError:  # pragma: no cover - only on a jax that moved it
-    device_put_replicated = None
+    device_put_replicated = _api = None  # type: ignore[assignment]
 
 
 is_recording: Callable[[], bool] = getattr(TraceMe, "is_enabled", lambda: True)
@@ -170,6 +176,42 @@ class _WatchedSession:
         return stop
 
 
+_PMAPS = ("jax._src.pmap", "jax._src.linear_util")  # where a pmapped function seems to be from
+
+
+def after_each_call(tell: Callable[[str], None]) -> Callable[[], None] | None:
+    """Have `tell(name)` called after each warm call of a jitted function that is not jax's own.
+
+    Costs 1 to 3 us a call. Returns what ends it; None where this jax has no such hook, or the program uses it
+    (`jax_debug_nans`). To be asked for before the program compiles anything.
+    """
+    state = getattr(_api, "_post_hook_state", None)
+    if state is None or state.get_global() is not None:
+        return None
+    wanted = [True]
+
+    def hook(function: Any, *_: Any) -> None:
+        module = getattr(function, "__module__", None) or ""
+        if wanted and (module.partition(".")[0] != "jax" or module in _PMAPS):
+            tell(f"{module}.{getattr(function, '__qualname__', '')}")
+
+    def hook_this_thread(*_: object) -> None:
+        # jax sets a thread's own to None where it traces without the NaN check, as in jnp.sort.
+        if wanted and not getattr(jax.config, "jax_debug_nans", False):
+            state.set_local(hook)
+
+    state.set_global(hook)
+    stop_listening = on_compiling(hook_this_thread)
+
+    def undo() -> None:
+        wanted.clear()
+        stop_listening()
+        if state.get_global() is hook:
+            state.set_global(None)
+
+    return undo
+
+
 def host_name() -> str:
     """The name XLA would give this host's profile file."""
     return socket.gethostname() or "host"
@@ -268,3 +310,142 @@ def _set_metadata() -> None:
         _profiler.set_metadata("jax_version", jax.__version__)
         _profiler.set_metadata("jaxlib_version", jaxlib.__version__)
         _profiler.set_metadata("process_id", str(os.getpid()))
+
+
+_PHASES = {
+    "/jax/core/compile/jaxpr_trace_duration": "trace",
+    "/jax/core/compile/jaxpr_to_mlir_module_duration": "lower",
+    "/jax/core/compile/backend_compile_duration": "backend",
+}
+_compile_listeners: list[Callable[[str, str, float], None]] = []
+_is_listening = False
+
+
+def on_compiling(tell: Callable[[str, str, float], None]) -> Callable[[], None]:
+    """Have `tell(phase, function, seconds)` called after each phase of a compilation; returns what ends it.
+
+    Phases are "trace", "lower" and "backend", in this order, in the thread that compiles. Public API.
+    """
+    global _is_listening
+    _compile_listeners.append(tell)
+    if not _is_listening:  # one listener for good: jax 0.8 cannot take one away
+        _is_listening = True
+        jax.monitoring.register_event_duration_secs_listener(_tell_of_compiling)
+    return lambda: _compile_listeners.remove(tell)
+
+
+def _tell_of_compiling(event: str, duration_secs: float, **details: Any) -> None:
+    if event in _PHASES:
+        for tell in _compile_listeners:
+            with suppress(Exception):  # the program must go on
+                tell(_PHASES[event], str(details.get("fun_name", "")), duration_secs)
+
+
+class Argument(NamedTuple):
+    """What jax compiles for, of one argument."""
+
+    name: str
+    shape: str
+    """Type and shape, as in f32[8,3]."""
+    weak: bool
+    sharding: str
+    """How jit is told that it lies on the devices; "" where it is free to choose."""
+    mesh: str
+    """The axes of the mesh that the array comes from; "" for none."""
+
+
+class Lowering(NamedTuple):
+    """A function that is being lowered."""
+
+    function: str
+    file: str
+    line: int
+    is_jaxs: bool
+    """Whether it is a function of jax's own: an operation that was called outside of any jit."""
+    arguments: tuple[Argument, ...]
+    identity: weakref.ref | None
+    """The function object that was jitted."""
+
+
+def lowering_now() -> Lowering | None:
+    """The function that the calling thread lowers just now, to be asked from within `on_compiling`.
+
+    None where this jax keeps it elsewhere.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    identity = lowered = None
+    while frame is not None and identity is None:
+        names = frame.f_code.co_varnames
+        if lowered is None and "closed_jaxpr" in names and "module_name" in names:
+            lowered = frame.f_locals
+        elif lowered is not None and frame.f_code.co_name == "cache_miss" and "fun" in frame.f_locals:
+            with suppress(TypeError):  # a function that cannot be referred to weakly
+                identity = weakref.ref(frame.f_locals["fun"])
+        frame = frame.f_back
+    try:
+        return None if lowered is None else _lowering(lowered, identity)
+    except Exception:  # whatever a later jax may have changed
+        return None
+
+
+def _lowering(found: dict[str, Any], identity: weakref.ref | None) -> Lowering:
+    jaxpr = getattr(found["closed_jaxpr"], "jaxpr", found["closed_jaxpr"])
+    debug = jaxpr.debug_info
+    avals = getattr(found["closed_jaxpr"], "in_avals", None) or found["in_avals"]
+    names = debug.arg_names or ()
+    names = ("",) * (len(avals) - len(names)) + tuple(names)
+    shardings = tuple(found.get("in_shardings") or ())[-len(avals) :] if avals else ()
+    arguments = tuple(
+        Argument(
+            name,
+            aval.str_short(short_dtypes=True),
+            bool(getattr(aval, "weak_type", False)),
+            _sharding_text(sharding),
+            _mesh_axes(getattr(aval, "sharding", None)),
+        )
+        for name, aval, sharding in zip_longest(names, avals, shardings)
+    )
+    function, file, line = debug.func_name, debug.func_filename or "", debug.func_lineno or 0
+    is_jaxs = _is_jaxs(file)
+    if is_jaxs and (users := _first_of_users(jaxpr)) is not None:  # pmap compiles under a name of its own
+        (function, file, line), is_jaxs = users, False
+    return Lowering(function, file, line, is_jaxs, arguments, identity)
+
+
+def _sharding_text(sharding: Any) -> str:
+    if sharding is None or type(sharding).__name__ == "UnspecifiedValue":
+        return ""
+    spec = getattr(sharding, "spec", None)
+    return str(sharding) if spec is None else f"{spec} on {_mesh_axes(sharding) or 'no mesh'}"
+
+
+def _mesh_axes(sharding: Any) -> str:
+    axes = getattr(getattr(sharding, "mesh", None), "axis_names", ())
+    return f"({', '.join(map(str, axes))})" if axes else ""
+
+
+def _is_jaxs(file: str) -> bool:
+    return os.path.join("jax", "_src", "") in file or os.path.join("jax", "experimental", "") in file
+
+
+def _first_of_users(jaxpr: Any) -> tuple[str, str, int] | None:
+    """The outermost function of the user's within a program, below what called it: name, file, line."""
+    above = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        above.append((frame.f_code.co_filename, frame.f_code.co_name))
+        frame = frame.f_back
+    callers = {caller for caller in above if not _is_jaxs(caller[0])}
+    while len(jaxpr.eqns) == 1 and "jaxpr" in jaxpr.eqns[0].params:
+        jaxpr = getattr(jaxpr.eqns[0].params["jaxpr"], "jaxpr", jaxpr.eqns[0].params["jaxpr"])
+    for equation in jaxpr.eqns:
+        traceback = equation.source_info.traceback
+        for call in reversed(traceback.frames if traceback is not None else []):
+            name = call.function_name.rpartition(".")[2]
+            known = (call.file_name, name) in callers or call.file_name.startswith("<")
+            if not known and not _is_jaxs(call.file_name) and not _IN_BETWEEN.search(call.file_name):
+                return name, call.file_name, call.line_num
+    return None
+
+
+_IN_BETWEEN = re.compile(r"[/\\](?:functools|contextlib|runpy|threading)\.py$|[/\\]rlscope_jax[/\\]")

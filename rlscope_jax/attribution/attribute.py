@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
-from rlscope_jax.attribution.compiles import Compiles, compiles_of_programs
+from rlscope_jax.attribution.compiles import Compile, compiles_of_programs
+from rlscope_jax.attribution.functions import namesakes_of
 from rlscope_jax.attribution.host import HostActivity, Paths, is_program_thread, of_piece, read_thread
 from rlscope_jax.attribution.launches import runs_by_launch
 from rlscope_jax.attribution.placement import (
@@ -79,7 +80,7 @@ class Attribution:
     """Per run: the thread that dispatched it, an index into `activities`; -1 unknown."""
     functions: dict[int, str]
     """Per program: the function it was compiled from."""
-    compiles: dict[int, Compiles]
+    compiles: dict[int, list[Compile]]
     """Per program: its compilations within the window."""
 
 
@@ -95,10 +96,15 @@ def attribute(trace: Trace, grouping: str = "auto") -> Attribution:
     active = [activity for activity in activities if is_program_thread(activity)]
     dispatches = link_runs(trace, active)
     trace = runs_by_launch(trace, active, dispatches)
-    placements = {
-        program: ModulePlacements(module, grouping)
+    modules = {
+        program: module
         for program in np.unique(trace.ops.program).tolist()
         if (module := trace.programs.module(program)) is not None
+    }
+    met = (ModulePlacements(module, grouping).definitions for module in modules.values())
+    namesakes = namesakes_of(set().union(*met))
+    placements = {
+        program: ModulePlacements(module, grouping, namesakes) for program, module in modules.items()
     }
     run_path, run_thread = _run_context(trace, active, dispatches, placements, paths)
     _charge_root_marks(active, dispatches, trace, placements, paths)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property, reduce
 from itertools import pairwise
 
@@ -26,6 +26,8 @@ from rlscope_jax.xla_events.hlo import HloModule, Instruction
 from rlscope_jax.xla_events.stack_frames import Frame
 
 Chain = tuple[str, ...]
+Namesakes = dict[tuple[str, str], str]
+_MARK = " ("  # between a function's name and what tells it from its namesakes
 
 # Code that calls the program's functions rather than being a part of the algorithm: never shown.
 _MACHINERY = re.compile(
@@ -55,12 +57,19 @@ class FunctionPaths:
         function: the name it was compiled under ("train").
         caller: per computation, the index of the instruction that runs it; None for the entry.
         fold: leave out the functions of libraries that a function of the program calls.
+        namesakes: what tells functions of one name apart, see `namesakes_of`.
     """
 
     def __init__(
-        self, module: HloModule, function: str, caller: Callable[[int], int | None], fold: bool = True
+        self,
+        module: HloModule,
+        function: str,
+        caller: Callable[[int], int | None],
+        fold: bool = True,
+        namesakes: Namesakes | None = None,
     ) -> None:
         self._module, self._function, self._caller, self._fold = module, function, caller, fold
+        self._namesakes = namesakes or {}
         self._found: dict[int, Chain] = {}
         self._chains: dict[int, Chain] = {}
 
@@ -76,6 +85,11 @@ class FunctionPaths:
         """The compiled function, by the user's name for it."""
         return self._root[1]
 
+    def _name(self, call: Frame) -> str:
+        name = _short(call)
+        mark = self._namesakes.get((name, call.file))
+        return name if mark is None else f"{name}{_MARK}{mark})"
+
     def _work_out(self, instruction: Instruction) -> Chain:
         own = self._chain(instruction)
         if not own:
@@ -90,7 +104,7 @@ class FunctionPaths:
             known = self._all_known(own, nest.functions)
             return own if known else self._as_far_as_known(own, len(region))
         inner = [
-            place for place, name in enumerate(own) if plain(name) in nest.functions and name not in region
+            place for place, name in enumerate(own) if _bare(name) in nest.functions and name not in region
         ]
         return region + own[inner[0] :] if inner else region
 
@@ -120,7 +134,7 @@ class FunctionPaths:
     @staticmethod
     def _all_known(own: Chain, functions: frozenset[str]) -> bool:
         """Whether every function compiled on its own is one of the program's, so that its stack is too."""
-        return functions <= {plain(name) for name in own}
+        return functions <= {_bare(name) for name in own}
 
     def _as_far_as_known(self, own: Chain, length: int) -> Chain:
         """Follow a chain until a function that, where stacks can be believed, others call."""
@@ -163,32 +177,47 @@ class FunctionPaths:
     def _read(self, frame: int) -> Chain:
         if frame == 0:
             return ()
-        above, root = self._root
         frames = _frames(self._module.frames.stack(frame))
-        outer = tuple(_short(call) for call in frames[: len(above)])
-        below = len(_common(outer, above))
-        if below < len(above):  # a stack that was cut short, or lost its middle (rematerialisation)
-            below = next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), below)
-        chain = [root]
+        below = self._below_root(frames)
+        chain = [self.root]
         own_code = below > 0 and not is_library(frames[below - 1].file)
         for call in frames[below:]:
             library = is_library(call.file)
             if self._fold and library and own_code:
                 continue
             own_code |= not library
-            name = _short(call)
+            name = self._name(call)
             if name in chain:  # a stack that repeats itself, or a recursion, which is shown once
                 del chain[chain.index(name) + 1 :]
             else:
                 chain.append(name)
         return tuple(chain)
 
+    def _below_root(self, frames: list[Frame]) -> int:
+        """Where in a stack the functions begin that the compiled one calls."""
+        above, _ = self._root
+        outer = tuple(self._name(call) for call in frames[: len(above)])
+        below = len(_common(outer, above))
+        if below < len(above):  # a stack that was cut short, or lost its middle (rematerialisation)
+            return next((at + 1 for at, call in enumerate(frames) if _is(call, self._function)), below)
+        return below
+
+    def definitions(self) -> set[tuple[str, str]]:
+        """The user's functions that the program consists of, each with the file it is defined in."""
+        found = set()
+        for frame in {instruction.stack_frame for instruction in self._module.instructions} - {0}:
+            frames = _frames(self._module.frames.stack(frame))
+            for call in frames[max(self._below_root(frames) - 1, 0) :]:
+                if not is_library(call.file):
+                    found.add((_short(call), call.file))
+        return found
+
     @cached_property
     def _root(self) -> tuple[Chain, str]:
         """The functions from the outermost down to the compiled one, and the name of that."""
         stacks = [_frames(self._module.frames.stack(frame)) for frame in self._used_frames]
         stacks = [stack for stack in stacks if any(_is(call, self._function) for call in stack)] or stacks
-        chains = {tuple(_short(call) for call in stack): stack for stack in stacks if stack}
+        chains = {tuple(self._name(call) for call in stack): stack for stack in stacks if stack}
         shared = _shared_by_most(set(chains))
         beginning = next((stack for chain, stack in chains.items() if chain[: len(shared)] == shared), [])
         for depth in range(len(shared), 0, -1):
@@ -225,6 +254,37 @@ def _short(call: Frame) -> str:
     """A qualified name without the functions it is defined in; a lambda has its line for a name."""
     name = call.function.rpartition("<locals>.")[2].replace("/", "_")
     return f"<lambda:{call.line}>" if name.endswith("<lambda>") else name or "<unknown>"
+
+
+def _bare(name: str) -> str:
+    """A name as XLA's names of jitted functions have it."""
+    return plain(name.partition(_MARK)[0])
+
+
+def namesakes_of(definitions: Iterable[tuple[str, str]]) -> Namesakes:
+    """(name, file) -> the end of the file's path, of those functions that share a name.
+
+    Two functions `step` in files of their own are two operations: `step (ppo.py)` and `step (sac.py)`.
+    """
+    files: dict[str, set[str]] = defaultdict(set)
+    for name, file in definitions:
+        files[name].add(file)
+    return {
+        (name, file): _end_of_path(file, shared)
+        for name, shared in files.items()
+        if len(shared) > 1 and not name.startswith("<")
+        for file in shared
+    }
+
+
+def _end_of_path(file: str, others: set[str]) -> str:
+    """The last parts of a path that no other path ends with, joined by colons."""
+    parts = re.split(r"[/\\]", file)
+    for length in range(1, len(parts)):
+        end = parts[-length:]
+        if sum(re.split(r"[/\\]", other)[-length:] == end for other in others) == 1:
+            break
+    return ":".join(end)
 
 
 def _shared_by_most(chains: set[Chain]) -> Chain:

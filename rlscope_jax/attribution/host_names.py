@@ -91,5 +91,10 @@ def is_backend_compile(name: str) -> bool:
     return name in ("backend_compile", "backend_compile_and_load")
 
 
+def is_lowering(name: str) -> bool:
+    """Whether the event is the lowering of one program."""
+    return name in ("lower_sharding_computation", "lower_parallel_callable")
+
+
 def _matches(name: str, known: str) -> bool:
     return name.startswith(known[:-1]) if known.endswith("*") else name == known

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from rlscope_jax.attribution.cost import cost
-from rlscope_jax.attribution.functions import FunctionPaths
+from rlscope_jax.attribution.functions import FunctionPaths, Namesakes
 from rlscope_jax.names import join, parse_op_name, root_function
 from rlscope_jax.xla_events.hlo import HloModule, Instruction
 
@@ -48,12 +48,18 @@ class ModulePlacements:
     it is not given to a neighbour.
     """
 
-    def __init__(self, module: HloModule, grouping: str = "auto") -> None:
+    def __init__(self, module: HloModule, grouping: str = "auto", namesakes: Namesakes | None = None) -> None:
         self._module = module
         self._grouping = grouping
         self._placed: dict[int, Placement] = {}
         fold = grouping != "function"
-        self._functions = FunctionPaths(module, parse_function(module.name), self._callers.get, fold)
+        function = parse_function(module.name)
+        self._functions = FunctionPaths(module, function, self._callers.get, fold, namesakes)
+
+    @property
+    def definitions(self) -> set[tuple[str, str]]:
+        """The user's functions that the program consists of, each with the file it is defined in."""
+        return self._functions.definitions()
 
     @property
     def function(self) -> str:

@@ -13,9 +13,10 @@ import numpy as np
 
 from rlscope_jax.attribution import device_category, host_names
 from rlscope_jax.attribution.attribute import Attribution
-from rlscope_jax.attribution.compiles import Compiles
 from rlscope_jax.attribution.placement import EVIDENCE
 from rlscope_jax.attribution.runs import unfinished
+from rlscope_jax.breakdown.callbacks import callbacks_section
+from rlscope_jax.breakdown.compiles import PHASES, compiles_section
 from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Row, Table
 from rlscope_jax.breakdown.windows import add_windows
@@ -127,9 +128,12 @@ class Report:
                 for row in one.table.rows
             ],
             "programs": [program for process in processes for program in _programs(process)],
+            "compiles": compiles_section(self.session.sidecar, processes),
             "counts": self._counts(),
+            "callbacks": [],
             "findings": [],
         }  # fmt: skip
+        data["callbacks"] = callbacks_section(data, processes)
         data["findings"] = [finding.to_dict() for finding in find_all(data, processes)]
         return data
 
@@ -307,7 +311,7 @@ def _programs(process: Process) -> list[dict[str, Any]]:
     for program in np.unique(trace.runs.program).tolist():
         runs = np.flatnonzero(trace.runs.program == program)
         name = trace.runs.module[runs[0]]
-        compiles = attribution.compiles.get(program, Compiles())
+        compiles = attribution.compiles.get(program, [])
         programs.append(
             {
                 "program_id": program,
@@ -315,8 +319,11 @@ def _programs(process: Process) -> list[dict[str, Any]]:
                 "function": attribution.functions[program],
                 "runs": len(runs) if numbered[runs].all() else None,
                 "dispatches": int(calls[runs].sum()),
-                "compiles": compiles.count,
-                "compile": figure(compiles.time),
+                "compiles": len(compiles),
+                "compile": figure(sum(one.time for one in compiles)),
+                "compile_phases": {
+                    phase: figure(sum(one.phases[phase] for one in compiles)) for phase in PHASES
+                },
                 "device": figure(*(self_of_program.get(program, 0) for self_of_program in device_self)),
                 "device_ops": int(events_of_op[trace.ops.program == program].sum()),
                 "hlo": program in trace.programs,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from rlscope_jax.breakdown.callbacks import add_callbacks
+from rlscope_jax.breakdown.compiles import add_compiles
+
 Data = dict[str, Any]
 
 _NAMES = ("program_id", "process", "id")  # numbers that name rather than count
+_BLIND = 0.3
 _STATES = ("ok", "degraded", "unusable")
 
 
@@ -34,7 +38,9 @@ def add_windows(reports: list[Data]) -> Data:
         "totals": _sum([one["totals"] for one in reports]),
         "operations": _operations(reports),
         "programs": _joined(reports, "programs", lambda program: (program["program_id"], program["name"])),
+        "compiles": add_compiles([one["compiles"] for one in reports]),
         "counts": _sum([one["counts"] for one in reports]),
+        "callbacks": add_callbacks([one["callbacks"] for one in reports]),
         "findings": _findings(reports),
     }
 
@@ -111,11 +117,30 @@ def _health(reports: list[Data]) -> Data:
             worst = max(worst, one["health"]["verdict"], key=_STATES.index)
     if problems:
         worst = max(worst, "degraded", key=_STATES.index)
+    blind = _blind(reports)
+    if blind is not None:
+        problems.setdefault(blind["code"], blind)
+        worst = max(worst, "degraded", key=_STATES.index)
     covered = [one["health"]["covered"] for one in reports if one["health"]["covered"] is not None]
     return {
         "verdict": worst,
         "covered": sum(covered) / len(covered) if covered else None,
         "problems": list(problems.values()),
+    }
+
+
+def _blind(reports: list[Data]) -> Data | None:
+    """A problem where nothing was seen for long, though the program was within one call all the time."""
+    wall = sum(one["totals"]["wall"]["raw"] or 0 for one in reports)
+    idle = sum(one["totals"]["idle"]["raw"] or 0 for one in reports)
+    called = any(one["counts"]["dispatches"] for one in reports)
+    if called or idle < _BLIND * wall or not any(one["counts"]["device_ops"] for one in reports):
+        return None
+    return {
+        "code": "long_ops",
+        "message": f"for {100 * idle / wall:.0f} % of the windows nothing was seen, though the program was "
+        "within a call: an op that a window's edge cuts leaves no event, and counts as idle here.",
+        "hint": "record longer windows, e.g. rlscope-jax record --window 2",
     }
 
 

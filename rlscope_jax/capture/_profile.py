@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rlscope_jax import _jax
 from rlscope_jax.capture._anchors import AnchorClock
 from rlscope_jax.capture._budget import EventBudget
+from rlscope_jax.capture._compiles import CompileLog
 from rlscope_jax.capture._schedule import Phase, Schedule
 from rlscope_jax.capture._session import (
     StoppedEarly,
@@ -76,6 +77,7 @@ class profile:
         self._budget = EventBudget(max_events)
         self._first_step = 0
         self._clock = AnchorClock()
+        self._compiles = CompileLog(lambda: self._step)
         self._closed = True
         self._process = os.getpid()
         self._last: Any = None  # the last step's value: what the end of the block waits for
@@ -90,6 +92,8 @@ class profile:
             self._process = os.getpid()
             # Not only in windows: the programs that they record were compiled before.
             undo.enter_context(_jax.names_in_cache_key())
+            self._compiles.start()
+            undo.callback(self._compiles.stop)
             phase = self._phase_of(0)
             if phase is not Phase.OFF:
                 self._wait(None)  # what was called before the block must not run within it
@@ -238,7 +242,14 @@ class profile:
         self.sessions.append(path)
         anchors = self._clock.window_closes()
         try:
-            write_sidecar(path, window, early, anchors=anchors, page_faults=page_faults)
+            write_sidecar(
+                path,
+                window,
+                early,
+                anchors=anchors,
+                compiles=self._compiles.functions(),
+                page_faults=page_faults,
+            )
         except Exception as error:
             self._warn("sidecar", f"could not describe {steps}: {error}")
 

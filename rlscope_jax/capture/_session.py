@@ -90,6 +90,7 @@ def write_sidecar(
     part_of: str | None = None,
     anchors: dict | None = None,
     page_faults: int | None = None,
+    compiles: list[dict] | None = None,
 ) -> None:
     """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
 
@@ -100,6 +101,7 @@ def write_sidecar(
         part_of: the run of which it is one window of many; a report adds such windows up.
         anchors: unprofiled steps timed around it, see `AnchorClock`.
         page_faults: how often the process touched new memory within it: recording does, at a cost.
+        compiles: what jax compiled since recording began, see `CompileLog`.
 
     Raises:
         OSError: the directory cannot be written.
@@ -122,10 +124,22 @@ def write_sidecar(
         "part_of": part_of,
         "anchors": anchors,
         "page_faults": page_faults,
+        "compiles": compiles,
     }
     sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)
     _write_atomically(sidecars / f"{session}.json", json.dumps(sidecar, indent=1).encode())
+
+
+def rewrite_compiles(profile: Path, compiles: list[dict]) -> None:
+    """Bring up to date what a session's description says was compiled.
+
+    Raises:
+        OSError, ValueError: there is no description, or it cannot be written.
+    """
+    path = profile.parents[2] / "rlscope" / f"{profile.parent.name}.json"
+    sidecar = json.loads(path.read_text())
+    _write_atomically(path, json.dumps({**sidecar, "compiles": compiles}, indent=1).encode())
 
 
 def _new_session_directory(logdir: Path) -> Path:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import os
+import signal
 import sys
+import tempfile
 import time
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +18,7 @@ from rlscope_jax.commands.arguments import positive
 from rlscope_jax.errors import RlscopeError
 
 if TYPE_CHECKING:
-    from rlscope_jax.record.windows import Windows
+    from rlscope_jax.record.windows import Length, Windows
 
 
 class RecordCommand:
@@ -32,22 +36,23 @@ class RecordCommand:
         parser.add_argument("--logdir", metavar="DIR", help="where profiles go (default: runs/<time>)")
         parser.add_argument(
             "--skip",
-            metavar="SECONDS",
-            type=_seconds,
-            help="begin this long after jax is up (default: once nothing has been compiled for a second)",
+            metavar="LENGTH",
+            type=_length,
+            help="begin this long after jax is up: seconds (2.5) or runs of one of the program's jitted "
+            "functions (3runs); default: once a function has been compiled, and nothing for a second",
         )
         parser.add_argument(
             "--window",
-            metavar="SECONDS",
-            type=_seconds,
-            default=0.1,
-            help="the longest window (0.1)",
+            metavar="LENGTH",
+            type=_length,
+            help="the longest window, seconds or runs (default: 0.1, longer where ops are long)",
         )
         parser.add_argument(
             "--every",
-            metavar="SECONDS",
-            type=_seconds,
-            help="time between windows (default: ever longer, to cover the whole run)",
+            metavar="LENGTH",
+            type=_length,
+            help="from one window to the next, seconds or runs (default: ever longer, to cover the whole run "
+            "at a small part of its time)",
         )
         parser.add_argument("--windows", metavar="N", type=positive, default=20, help="the most windows (20)")
         parser.add_argument(
@@ -75,7 +80,10 @@ class RecordCommand:
 
         if "://" in (options.logdir or ""):
             raise RlscopeError(f"--logdir {options.logdir}: record into a local directory and copy it there")
-        logdir = Path(options.logdir or f"runs/{datetime.now():%Y_%m_%d_%H_%M_%S}").absolute()
+        ending = script.Ending(0)
+        if options.own_process:
+            atexit.register(lambda: _end_by_ctrl_c(ending.interrupted))  # the first one runs last
+        logdir = _writable(Path(options.logdir or f"runs/{datetime.now():%Y_%m_%d_%H_%M_%S}").absolute())
         plan = Plan(options.skip, options.window, options.every, options.windows, options.max_events)
         windows = Windows(logdir, plan, _tell)
         watchdog = Watchdog(str(logdir))
@@ -87,19 +95,45 @@ class RecordCommand:
 
                 auto_annotate()
             run = script.run_module if options.module else script.run_script
-            code = run(options.script, options.arguments)
+            ending = run(options.script, options.arguments)
             script.wait_for_threads()
         finally:
             if os.getpid() == process:  # a fork of the program ends here too, and is not recorded
                 windows.close()
                 watchdog.dismiss()
         if os.getpid() != process:
-            return code
+            return ending.code
         _say_what_was_kept(windows, time.monotonic() - began)
         if windows.kept and not options.no_report:
             sys.stdout.flush()
             report(str(logdir))
-        return code
+        if not windows.kept:
+            with suppress(OSError):
+                logdir.rmdir()  # made above, and empty
+        return ending.code
+
+
+def _writable(logdir: Path) -> Path:
+    """The directory, made; where it cannot be written another one, for the program must run all the same."""
+    try:
+        logdir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=logdir):
+            return logdir
+    except OSError as error:
+        instead = Path(tempfile.mkdtemp(prefix="rlscope_jax_"))
+        _tell(f"{logdir} cannot be written ({error.strerror or error}): windows go to {instead}")
+        return instead
+
+
+def _end_by_ctrl_c(interrupted: bool) -> None:
+    """End as Python ends a program that Ctrl-C interrupted: by the signal, which shells look for."""
+    if not interrupted:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def _say_what_was_kept(windows: Windows, seconds: float) -> None:
@@ -118,11 +152,21 @@ def _say_what_was_kept(windows: Windows, seconds: float) -> None:
 
 
 def _tell(message: str) -> None:
-    print(f"rlscope-jax: {message}", file=sys.stderr)
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # closed: what is said matters less than the program
+            print(f"rlscope-jax: {message}", file=sys.stderr)
 
 
-def _seconds(text: str) -> float:
-    seconds = float(text)
+def _length(text: str) -> Length:
+    from rlscope_jax.record.windows import RunCount
+
+    number = text.removesuffix("runs").removesuffix("run")
+    if number != text and number.isdecimal() and int(number) > 0:
+        return RunCount(int(number))
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
     if not 0 <= seconds < 1e9:
-        raise argparse.ArgumentTypeError(f"{text} is no time in seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither seconds (2.5) nor runs (3runs)")
     return seconds

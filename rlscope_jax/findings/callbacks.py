@@ -69,8 +69,16 @@ def callbacks(facts: Facts) -> list[Callbacks]:
 
 def slow_calls(facts: Facts, program: int) -> list[Call]:
     """The warm calls of a program that went through jax's Python code; [] when they are few."""
-    slow = [c for c in facts.calls if c.program == program and c.through_python and not c.compiled]
+    slow = calls_through_python(facts, program)
     return slow if len(slow) >= _LEAST_CALLS else []
+
+
+def calls_through_python(facts: Facts, program: int) -> list[Call]:
+    """The warm calls of a program that went through jax's Python code.
+
+    `io_callback` and `jax.debug.callback` force that on every call of the program that holds them.
+    """
+    return [c for c in facts.calls if c.program == program and c.through_python and not c.compiled]
 
 
 def told_as_slow_dispatch(facts: Facts, made: Callbacks) -> bool:

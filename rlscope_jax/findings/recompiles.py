@@ -10,8 +10,10 @@ that turned strong, another sharding, jit applied anew), or when new programs ke
 used again (a shape for every batch). Two networks that share a function's name, each compiled once, are none.
 The gain is the time of every compilation after the first; below a fiftieth of the window nothing is said.
 
-What to do: jax.config.update("jax_explain_cache_misses", True) says which argument differed. Move jax.jit out
-of the loop; pad batches to one shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0.
+What to do: profile() and record say which argument differed; in a profile that others recorded,
+jax.config.update("jax_explain_cache_misses", True) does. Move jax.jit out of the loop; pad batches to one
+shape; start from strongly typed arrays: jnp.float32(0) instead of 0.0; place the first state as later ones
+are.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from rlscope_jax.findings.facts import Compilation, Facts
 from rlscope_jax.findings.finding import Finding, severity
 from rlscope_jax.findings.shapes import signature
 from rlscope_jax.findings.words import milliseconds, steps
+from rlscope_jax.names import plain
 from rlscope_jax.xla_events.hlo import HloModule
 
 _MANY = 3  # programs of different shapes: actor and critic have two, a changing shape has ever more
@@ -119,12 +122,18 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
     shapes = {tuple(_arguments(module)) for program in programs if (module := facts.module(program))}
     share = 100 * gain / facts.wall if facts.wall else 0
     same = len(shapes) == 1
+    told_by_jax = _reasons(facts, function)
+    reasons = [reason for _, reason in told_by_jax]
+    kind = told_by_jax[-1][0] if told_by_jax else None
     message = (
         f"{function} was compiled {len(compilations)} times in {calls} calls{steps(sorted(set(marked)))}: "
         f"{milliseconds(gain)} ({share:.0f} % of the window) went into compiling it again, "
-        + ("for arguments of the same shapes." if same else f"for {len(shapes)} different shapes.")
+        + ("for arguments of the same shapes" if same else f"for {len(shapes)} different shapes")
+        + (f": {reasons[-1]}." if reasons else ".")
     )
-    if not same:
+    if kind in _HINTS:
+        hint = _HINTS[kind]
+    elif not same:
         hint = "give it one shape: pad the batch, e.g. jnp.pad(x, ((0, longest - len(x)), (0, 0))), and mask."
     elif len(programs) > 2 or len(compilations) > 2:
         hint = (
@@ -141,8 +150,26 @@ def _finding(facts: Facts, function: str, compilations: list[Compilation]) -> Fi
         "steps": marked,
         "shapes": len(shapes),
         "compile_ns": [round(one.time / 1000) for one in compilations],
+        "reasons": reasons,
     }
     name = facts.program_names.get(compilations[-1].program)
     return Finding(
         "recompiles", message, hint, gain, severity(gain, facts.wall), operation, name, function, evidence
     )
+
+
+_HINTS = {
+    "weak types": "start from strongly typed arrays: jnp.float32(0), not 0.0.",
+    "shardings": "place the first state as the function returns it: state = jax.device_put(state, sharding).",
+}
+
+
+def _reasons(facts: Facts, function: str) -> list[tuple[str, str]]:
+    """Why jax compiled it again, kind and words in order of time, as far as our own capture listened."""
+    return [
+        (one["kind"], one["reason"])
+        for known in facts.data["compiles"]["functions"]
+        if plain(known["function"]) == plain(function.partition(" (")[0])
+        for one in known["compiled"]
+        if one["reason"]
+    ]

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
+from typing import NamedTuple
 
 from rlscope_jax.errors import RlscopeError
 
@@ -20,30 +21,41 @@ class ScriptError(RlscopeError):
     """There is no such program to run."""
 
 
-def run_script(path: str, arguments: Sequence[str]) -> int:
-    """Run a file as `__main__`; returns the exit code that Python would leave with.
+class Ending(NamedTuple):
+    """How a program ended."""
+
+    code: int
+    """The exit code that Python would leave with."""
+    interrupted: bool = False
+    """By Ctrl-C: Python then ends by the signal."""
+
+
+def run_script(path: str, arguments: Sequence[str]) -> Ending:
+    """Run a file as `__main__`, or what standard input holds where the path is "-".
 
     Raises:
-        ScriptError: the file cannot be read, or is no Python.
+        ScriptError: the file cannot be read.
     """
     script = Path(path)
     sys.argv = [path, *arguments]
+    if path == "-":
+        sys.path[0] = ""
+        return _run_as_main(sys.stdin.buffer.read(), "<stdin>")
     if script.is_dir() or script.suffix in (".zip", ".pyz"):
-        return _exit_code(lambda: runpy.run_path(path, run_name="__main__"))
+        return _run(lambda: runpy.run_path(path, run_name="__main__"))
     place = os.path.abspath(path)
     try:
         with io.open_code(place) as file:
-            code = compile(file.read(), place, "exec", dont_inherit=True)
+            source = file.read()
     except OSError as error:
         raise ScriptError(f"cannot run {path}: {error.strerror or error}") from error
-    except (SyntaxError, ValueError) as error:
-        raise ScriptError(f"cannot run {path}: {error}") from error
     sys.path[0] = os.path.dirname(os.path.realpath(path))
-    return _run_as_main(code, __file__=place, __loader__=SourceFileLoader("__main__", place), __cached__=None)
+    loader = SourceFileLoader("__main__", place)
+    return _run_as_main(source, place, __file__=place, __loader__=loader, __cached__=None)
 
 
-def run_module(name: str, arguments: Sequence[str]) -> int:
-    """Run a module as `python -m` does; returns the exit code.
+def run_module(name: str, arguments: Sequence[str]) -> Ending:
+    """Run a module as `python -m` does.
 
     Raises:
         ScriptError: there is no such module, or it cannot be run.
@@ -61,16 +73,28 @@ def run_module(name: str, arguments: Sequence[str]) -> int:
         raise ScriptError(f"cannot run {name}: no module of that name can be run")
     sys.argv = [spec.origin or name, *arguments]
     return _run_as_main(
-        code, __file__=spec.origin, __loader__=spec.loader, __package__=spec.parent, __spec__=spec
+        code,
+        spec.origin or name,
+        __file__=spec.origin,
+        __loader__=spec.loader,
+        __package__=spec.parent,
+        __spec__=spec,
     )
 
 
-def _run_as_main(code: types.CodeType, **names: object) -> int:
+def _run_as_main(code: types.CodeType | bytes, place: str, **names: object) -> Ending:
     # The module stays `__main__` to the end: threads, pickles and multiprocessing look for it there.
     main = types.ModuleType("__main__")
     main.__dict__.update(names, __builtins__=__builtins__)
     sys.modules["__main__"] = main
-    return _exit_code(lambda: exec(code, main.__dict__))
+
+    def program() -> None:
+        exec(
+            compile(code, place, "exec", dont_inherit=True) if isinstance(code, bytes) else code,
+            main.__dict__,
+        )
+
+    return _run(program)
 
 
 def wait_for_threads() -> None:
@@ -80,18 +104,18 @@ def wait_for_threads() -> None:
             thread.join()
 
 
-def _exit_code(program: Callable[[], object]) -> int:
+def _run(program: Callable[[], object]) -> Ending:
     try:
         program()
     except SystemExit as leaving:
-        return _code_of(leaving)
+        return Ending(_code_of(leaving))
     except BaseException as error:
         traceback = error.__traceback__
         while traceback is not None and _is_ours(traceback):
             traceback = traceback.tb_next
         sys.excepthook(type(error), error.with_traceback(traceback), traceback)
-        return 130 if isinstance(error, KeyboardInterrupt) else 1
-    return 0
+        return Ending(130, True) if isinstance(error, KeyboardInterrupt) else Ending(1)
+    return Ending(0)
 
 
 def _code_of(leaving: SystemExit) -> int:

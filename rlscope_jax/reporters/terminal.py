@@ -9,7 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from rlscope_jax.breakdown.report import Report
+from rlscope_jax.reporters.callbacks import callback_lines
 from rlscope_jax.reporters.columns import columns_that_fit
+from rlscope_jax.reporters.compiles import compile_lines
 from rlscope_jax.reporters.findings import show_findings
 from rlscope_jax.reporters.overhead import overhead_lines, shown_key
 from rlscope_jax.reporters.rows import Rows, select
@@ -45,6 +47,8 @@ def render(
     _header(data, console, key)
     _health(data["health"], console)
     show_findings(data, console)
+    for line in (*compile_lines(data), *callback_lines(data)):
+        console.print(escape(line), soft_wrap=True)
     for line in overhead_lines(data, key):
         console.print(f"[dim]{escape(line)}[/dim]")
     rows = select(data, sort, top, process)

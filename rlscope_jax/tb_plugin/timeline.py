@@ -116,9 +116,9 @@ def _add_process(timeline: Timeline, numbers: _Numbers, index: int, process: Pro
     begin = trace.window[0]
     timeline.steps += [(step.number, step.start - begin, step.end - begin) for step in process.steps]
     timeline.compiles += [
-        (program, start - begin, start - begin + time)
+        (program, one.start - begin, one.end - begin)
         for program, compiles in attribution.compiles.items()
-        for start, time in compiles.when
+        for one in compiles
     ]
     paths = [numbers.operation(text or UNATTRIBUTED, None) for text in attribution.paths.text]
     operations = [numbers.operation(owner.main.path, owner.main.direction) for owner in attribution.owners]

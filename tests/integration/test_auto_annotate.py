@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from rlscope_jax import auto_annotate
+from rlscope_jax import auto_annotate, load, profile
 from rlscope_jax.annotate.auto import _annotate
 from rlscope_jax.annotate.auto._library import Library, Patch
 
@@ -68,6 +68,21 @@ def test_gymnasium_environments_on_the_host():
         assert len(environment.step(0)) == 5
         assert OrderEnforcing.step is not before
     assert OrderEnforcing.step is before
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_vectorized_environments_on_the_host(mode, tmp_path):
+    """`make_vec` makes CartPole of a class of its own unless told otherwise."""
+    gymnasium = pytest.importorskip("gymnasium")
+    with auto_annotate("gymnasium"):
+        environments = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode=mode)
+        environments.reset(seed=0)
+        with profile(tmp_path):
+            for _ in range(5):
+                assert len(environments.step(environments.action_space.sample())) == 5
+    rows = {row["path"]: row for row in load(tmp_path).to_dict()["operations"]}
+    assert rows["env_step"]["host"]["self"]["raw"] > 0
+    assert "env_step/env_step" not in rows
 
 
 def run(folder, text):
@@ -138,3 +153,39 @@ def test_a_library_that_comes_before_jax_waits_for_it(tmp_path):
         """,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["first in first out", "last in first out"])
+def test_names_are_taken_away_in_any_order(order):
+    linen = pytest.importorskip("flax.linen")
+    before = linen.Module.apply
+    undo = [auto_annotate("flax"), auto_annotate("flax")]
+    named = linen.Module.apply
+    assert named is not before
+    assert named.__wrapped__ is before  # once, not twice
+    undo[order[0]].close()
+    assert linen.Module.apply is named
+    undo[order[1]].close()
+    assert linen.Module.apply is before
+
+
+def test_what_brax_misses_goes_when_the_last_leaves():
+    pytest.importorskip("brax")
+    import brax.training.acting  # noqa: F401
+
+    missing = not hasattr(jax, "device_put_replicated")
+    first, second = auto_annotate("brax"), auto_annotate("brax")
+    first.close()
+    assert hasattr(jax, "device_put_replicated")
+    second.close()
+    assert hasattr(jax, "device_put_replicated") is not missing
+
+
+def test_rejax_algorithms():
+    ppo = pytest.importorskip("rejax").PPO
+    before = ppo.calculate_gae
+    with auto_annotate("rejax"):
+        assert ppo.calculate_gae is not before
+        named = {name for name in dir(ppo) if hasattr(getattr(ppo, name), "__wrapped__")}
+        assert named >= {"collect_trajectories", "calculate_gae", "update", "update_actor", "update_critic"}
+    assert ppo.calculate_gae is before

@@ -1,5 +1,6 @@
 """Every command and every piece of Python shown in the docs runs, page by page, in an empty directory."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -13,16 +14,25 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"```(python|bash)\n(.*?)```", re.DOTALL)
 
 
-def blocks(page):
-    return BLOCK.findall(page.read_text())
+def parts():
+    """What runs in a directory of its own: a page, or one of the recipes; a name for it and its blocks."""
+    for page in PAGES:
+        recipes = page.name == "recipes.md"
+        for part in page.read_text().split("\n## ") if recipes else [page.read_text()]:
+            blocks = BLOCK.findall(part)
+            if blocks:
+                yield pytest.param(blocks, id=part.splitlines()[0] if recipes else page.name)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
-def test_what_the_page_shows_runs(page, tmp_path):
+@pytest.mark.parametrize("blocks", list(parts()))
+def test_what_the_page_shows_runs(blocks, tmp_path):
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    for language, text in blocks(page):
+    for language, text in blocks:
         named = re.match(r"# (\w+\.py)\n", text)
         if named:  # a file that later commands name
+            for package in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
+                if importlib.util.find_spec(package) is None:
+                    pytest.skip(f"{package} is not installed")
             (tmp_path / named[1]).write_text(text)
             continue
         commands = [text] if language == "python" else text.strip().splitlines()

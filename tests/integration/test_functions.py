@@ -92,3 +92,33 @@ def test_no_row_is_named_after_a_library(rows):
     parts = {part for path in named for part in path.split("/")}
     assert not parts & LIBRARY
     assert not [part for part in parts if part.endswith(".py") or "<locals>" in part]
+
+
+def test_functions_of_one_name_in_two_files_are_two_operations(tmp_path, monkeypatch):
+    """As `step` of two agents of one project, whether in one program or in two."""
+    for name, body in (("ppo", "jnp.sin(x @ x)"), ("sac", "jnp.sort(x @ x)")):
+        step, only = f"def step(x):\n    return {body}\n", f"def only_{name}(x):\n    return jnp.sort(-x)\n"
+        text = f"import jax.numpy as jnp\n\n{step}\n{only}"
+        (tmp_path / f"{name}_agent.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    import ppo_agent
+    import sac_agent
+
+    def train(x):
+        return ppo_agent.step(x) + sac_agent.step(x) + ppo_agent.only_ppo(x)
+
+    program, alone = jax.jit(train), jax.jit(sac_agent.step)
+
+    def only_ppo(x):  # calls the program and is no part of it
+        return program(x), alone(x)
+
+    x = jax.numpy.ones((64, 64))
+    jax.block_until_ready(only_ppo(x))
+    with profile(tmp_path / "log") as profiler:
+        profiler.step(only_ppo(x))
+    data = load(tmp_path / "log").to_dict()
+    named = {row["path"] for row in data["operations"] if row["kind"] == "function"}
+    assert {"train/step (ppo_agent.py)", "train/step (sac_agent.py)", "step (sac_agent.py)"} <= named
+    assert {"train/step", "step"} & named == set()
+    assert "train/only_ppo" in named
+    assert "step (sac_agent.py)" in {program["function"] for program in data["programs"]}

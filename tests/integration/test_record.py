@@ -1,6 +1,8 @@
 """`rlscope-jax record`: the program's behaviour is unchanged, and the report or a clear notice comes."""
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -114,7 +116,7 @@ def test_a_program_that_is_killed_leaves_its_windows(tmp_path):
 def test_ctrl_c_reaches_the_program(tmp_path):
     text = "import os, signal; work(1); os.kill(os.getpid(), signal.SIGINT); work(1)"
     done = record(tmp_path, *EARLY, program(tmp_path, text))
-    assert done.returncode == 130
+    assert done.returncode == -signal.SIGINT  # as without us: shells and supervisors tell the two apart
     assert "KeyboardInterrupt" in done.stderr
     assert "recorded" in done.stderr
 
@@ -194,15 +196,78 @@ def test_a_fork_is_not_recorded(tmp_path):
     assert done.stderr.count("rlscope-jax: recorded") == 1
 
 
-@pytest.mark.parametrize("text", ["", "def ("])
-def test_what_cannot_be_run_is_said_in_one_line(tmp_path, text):
-    path = tmp_path / "user.py"
-    if text:
-        path.write_text(text)
-    done = record(tmp_path, path)
+def test_a_script_that_is_not_there_is_said_in_one_line(tmp_path):
+    done = record(tmp_path, tmp_path / "user.py")
     assert done.returncode == 2
     assert done.stderr.startswith("rlscope-jax: cannot run")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_syntax_error_is_told_as_python_tells_it(tmp_path):
+    path = tmp_path / "user.py"
+    path.write_text("x = 1\ndef (\n")
+    alone = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    done = record(tmp_path, path)
+    assert done.returncode == alone.returncode == 1
+    assert done.stderr.startswith(alone.stderr)
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_program_on_standard_input(tmp_path):
+    done = record(
+        tmp_path, "-", "-x", input="import sys; print(__name__, sys.argv, repr(sys.path[0]))\n1 / 0\n"
+    )
+    assert (done.returncode, done.stdout) == (1, "__main__ ['-', '-x'] ''\n")
+    assert 'File "<stdin>", line 2' in done.stderr
+
+
+def test_where_the_directory_cannot_be_written_another_is_named(tmp_path):
+    path = program(tmp_path, "work(1.5); print('done')")
+    (tmp_path / "log").write_text("a file in the way")
+    done = record(tmp_path, *EARLY, path)
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    told = re.search(r"log cannot be written \(.*\): windows go to (\S+)", done.stderr)
+    assert len(sessions(told[1])) > 0
+    assert "  body" in done.stderr  # the report
+    shutil.rmtree(told[1])
+
+
+def test_windows_by_runs(tmp_path):
+    """Three runs each, of one program; a window may cut a run at either end."""
+    runs = ("--skip", "4runs", "--window", "3runs", "--every", "5runs", "--windows", "3")
+    done = record(tmp_path, *runs, program(tmp_path, "work(3)"))
+    assert done.returncode == 0, done.stderr
+    report = load(tmp_path / "log")
+    assert len(report.windows) == 3
+    for window in report.windows[1:]:  # the first is cut short: how many events there are is not known yet
+        [train] = [one for one in window.to_dict()["programs"] if one["function"] == "train"]
+        assert 3 <= train["runs"] <= 5
+
+
+@pytest.mark.parametrize("length", ["three runs", "-1", "0runs", "nan", "1e99"])
+def test_a_length_is_seconds_or_runs(tmp_path, length):
+    done = record(tmp_path, "--window", length, "user.py")
+    assert done.returncode == 2
+    assert "is neither seconds (2.5) nor runs (3runs)" in done.stderr
+
+
+def test_what_was_compiled_before_the_windows_is_told(tmp_path):
+    text = """
+        @jax.jit
+        def again(x):
+            return x * 2
+
+        again(jnp.ones(3)), again(jnp.ones(4))
+        work(2)
+    """
+    done = record(tmp_path, program(tmp_path, text))  # windows begin a second after that
+    assert done.returncode == 0, done.stderr
+    compiles = load(tmp_path / "log").to_dict()["compiles"]
+    assert compiles["covers"] == "run"
+    [one] = [one for one in compiles["functions"] if one["function"] == "again"]
+    assert (one["count"], one["where"].rpartition("/")[2]) == (2, "user.py:16")
+    assert [each["reason"] for each in one["compiled"]] == [None, "x: f32[4], before f32[3]"]
+    assert "again: x: f32[4], before f32[3]" in done.stderr
 
 
 def test_the_windows_of_a_run_make_one_report(tmp_path):
@@ -219,3 +284,13 @@ def test_the_windows_of_a_run_make_one_report(tmp_path):
     jsonschema.validate(data, report_schema())
     newest = sessions(tmp_path / "log")[-1].name
     assert load(tmp_path / "log", session=newest).to_dict()["window"]["windows"] == 1
+
+
+def test_windows_wait_for_the_first_function_to_be_compiled(tmp_path):
+    """Imports may use jax too, as those of environments do, and then take their time."""
+    done = record(
+        tmp_path, program(tmp_path, "jnp.ones(3) + 1; time.sleep(2.5); print('imported'); work(2.5)")
+    )
+    assert (done.returncode, done.stdout) == (0, "imported\n")
+    for window in load(tmp_path / "log").windows or [load(tmp_path / "log")]:
+        assert window.to_dict()["counts"]["device_ops"] > 0

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from rlscope_jax._when_loaded import when_loaded
 from rlscope_jax.annotate.auto import brax, flax, gymnasium, gymnax, optax, rejax
 from rlscope_jax.annotate.auto._library import Library, Patch
 
@@ -56,9 +55,7 @@ class _Annotator:
         for module in sorted(self._of_module):
             if module in sys.modules:
                 self.loaded(sys.modules[module])
-        finder = _Finder(frozenset({*self._of_module, "jax"}), self.loaded)
-        sys.meta_path.insert(0, finder)
-        self.undo.callback(_remove, finder)
+        self.undo.callback(when_loaded(frozenset({*self._of_module, "jax"}), self.loaded))
 
     def loaded(self, module: ModuleType) -> None:
         """Annotate a module that has just been loaded; whatever goes wrong, the program goes on.
@@ -85,7 +82,7 @@ class _Annotator:
                     f"{library.before}): its names are tried all the same"
                 )
             if library.prepare is not None:
-                library.prepare()
+                self.undo.callback(library.prepare().close)
         for patch in library.patches:
             if patch.module == module.__name__:
                 self._apply(patch, module)
@@ -96,54 +93,47 @@ class _Annotator:
             holder: Any = module
             for owner in owners:
                 holder = getattr(holder, owner)
-            own = vars(holder)
-            original = own[attribute] if attribute in own else getattr(holder, attribute)
-            setattr(holder, attribute, patch.wrap(original, patch.name))
-            self.undo.callback(_restore, holder, attribute, original, attribute in own)
+            key = id(holder), attribute
+            if key in _patched:
+                _patched[key].users += 1
+            else:
+                own = vars(holder)
+                original = own[attribute] if attribute in own else getattr(holder, attribute)
+                setattr(holder, attribute, patch.wrap(original, patch.name))
+                _patched[key] = _Patched(holder, attribute, original, attribute in own)
+            self.undo.callback(_restore, key)
         except Exception as error:
             place = f"{patch.module}.{patch.attribute}"
             _notice(f"{place} stays without a name ({type(error).__name__}: {error})")
 
 
-def _restore(holder: Any, attribute: str, original: Any, own: bool) -> None:
-    if own:
-        setattr(holder, attribute, original)
+@dataclass
+class _Patched:
+    """An attribute that has been replaced, once for all that asked for it."""
+
+    holder: Any
+    attribute: str
+    original: Any
+    own: bool
+    """Whether the holder had it itself, rather than by inheritance."""
+    users: int = 1
+
+
+_patched: dict[tuple[int, str], _Patched] = {}
+
+
+def _restore(key: tuple[int, str]) -> None:
+    """The last of those that asked for a replacement takes it away, in whatever order they leave."""
+    patched = _patched[key]
+    patched.users -= 1
+    if patched.users:
+        return
+    del _patched[key]
+    if patched.own:
+        setattr(patched.holder, patched.attribute, patched.original)
     else:
-        delattr(holder, attribute)
-
-
-def _remove(finder: MetaPathFinder) -> None:
-    if finder in sys.meta_path:
-        sys.meta_path.remove(finder)
+        delattr(patched.holder, patched.attribute)
 
 
 def _notice(message: str) -> None:
     warnings.warn(f"rlscope_jax.auto_annotate: {message}.", RuntimeWarning, stacklevel=2)
-
-
-class _Finder(MetaPathFinder):
-    """Finds modules as ever, and tells when one of those asked for has been loaded."""
-
-    def __init__(self, modules: frozenset[str], loaded: Callable[[ModuleType], None]) -> None:
-        self._modules, self._loaded = modules, loaded
-        self._within: set[str] = set()
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The module's own spec, its loader telling of the load."""
-        if name not in self._modules or name in self._within:
-            return None
-        self._within.add(name)
-        try:
-            spec = importlib.util.find_spec(name)
-        finally:
-            self._within.discard(name)
-        if spec is None or spec.loader is None:
-            return None
-        execute = spec.loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            self._loaded(module)
-
-        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
-        return spec

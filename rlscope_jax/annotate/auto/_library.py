@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
 from inspect import isfunction
@@ -48,8 +49,8 @@ class Library:
     since: str
     before: str
     patches: tuple[Patch, ...]
-    prepare: Callable[[], Any] | None = None
-    """Called once the library is loaded."""
+    prepare: Callable[[], ExitStack] | None = None
+    """Called once the library is loaded; what it returns undoes it."""
 
     @property
     def modules(self) -> frozenset[str]:

@@ -25,11 +25,26 @@ def restore_device_put_replicated() -> ExitStack:
 
     from rlscope_jax import _jax
 
+    global _restored
     undo = ExitStack()
-    if not hasattr(jax, "device_put_replicated"):
-        setattr(jax, "device_put_replicated", _jax.device_put_replicated or replicate)  # noqa: B010
-        undo.callback(delattr, jax, "device_put_replicated")
+    if _restored or not hasattr(jax, "device_put_replicated"):
+        if not _restored:
+            setattr(jax, "device_put_replicated", _jax.device_put_replicated or replicate)  # noqa: B010
+        _restored += 1
+        undo.callback(_take_away)
     return undo
+
+
+_restored = 0  # how many want it
+
+
+def _take_away() -> None:
+    global _restored
+    import jax
+
+    _restored -= 1
+    if not _restored:
+        delattr(jax, "device_put_replicated")
 
 
 def replicate(value: Any, devices: Sequence[jax.Device]) -> Any:
