@@ -50,9 +50,12 @@ class Bench:
         """Check a candidate and time it against another one.
 
         Raises:
-            CandidateError: it raises or is wrong.
+            CandidateError: it raises or is wrong, or is right but cannot be timed here.
         """
         run = self._ready(candidate)
+        untimed = None if candidate is None else self.task.sketches[candidate.sketch].untimed()
+        if untimed:
+            raise CandidateError(f"right, but not timed: {untimed}")
         other = self._ready(against)
         try:
             return paired(run, other, effort)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,14 @@ class Param:
             raise ValueError(f"parameter {self.name!r}: its values are none, or not distinct")
 
 
-def _anything(values: Values) -> bool:
+def anything(values: Values) -> bool:
+    """What `valid` is where every combination means something."""
     return True
+
+
+def timed() -> str | None:
+    """What `untimed` is where nothing speaks against timing."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,14 @@ class Sketch:
         build: values -> a callable that takes the task's arguments and returns its result.
         valid: values -> whether this combination means anything; must be cheap.
         export: values -> a callable for use inside `jax.jit`; None where what `build` returns already is one.
+        untimed: says why times of it would mean nothing on this machine; None where it may be timed.
     """
 
     params: tuple[Param, ...]
     build: Callable[[Values], Callable[..., Any]]
-    valid: Callable[[Values], bool] = _anything
+    valid: Callable[[Values], bool] = anything
     export: Callable[[Values], Callable[..., Any]] | None = None
+    untimed: Callable[[], str | None] = timed
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "params", tuple(self.params))
@@ -75,7 +83,7 @@ class Sketch:
             Param(param.name, tuple(domains.get(param.name, param.values)), param.kind)
             for param in self.params
         )
-        return Sketch(params, self.build, self.valid, self.export)
+        return replace(self, params=params)
 
 
 class Candidate(NamedTuple):
@@ -150,10 +158,10 @@ class Space:
         Raises:
             ValueError: none was found in 10,000 draws.
         """
-        name = self.names[rng.integers(len(self.names))] if sketch is None else sketch
+        name = self.names[_below(rng, len(self.names))] if sketch is None else sketch
         sizes = [len(param.values) for param in self.params(name)]
         for _ in range(10_000):
-            candidate = Candidate(name, tuple(rng.integers(0, sizes).tolist()))
+            candidate = Candidate(name, tuple(_below(rng, size) for size in sizes))
             if self.is_valid(candidate):
                 return candidate
         raise ValueError(f"sketch {name!r}: 10,000 random points and none is valid")
@@ -173,9 +181,9 @@ class Space:
         """Another valid candidate with one parameter drawn anew; the same one if 20 draws give none."""
         params = self.params(candidate.sketch)
         for _ in range(20):
-            place = int(rng.integers(len(params)))
+            place = _below(rng, len(params))
             levels = list(candidate.levels)
-            levels[place] = int(rng.integers(len(params[place].values)))
+            levels[place] = _below(rng, len(params[place].values))
             other = Candidate(candidate.sketch, tuple(levels))
             if other != candidate and self.is_valid(other):
                 return other
@@ -185,8 +193,7 @@ class Space:
         """A valid candidate with each parameter from one of two parents of one sketch; else the first."""
         if one.sketch != two.sketch:
             return one
-        take = rng.integers(0, 2, len(one.levels))
-        levels = tuple(b if t else a for a, b, t in zip(one.levels, two.levels, take, strict=True))
+        levels = tuple(a if rng.random() < 0.5 else b for a, b in zip(one.levels, two.levels, strict=True))
         child = Candidate(one.sketch, levels)
         return child if self.is_valid(child) else one
 
@@ -213,3 +220,8 @@ class Space:
                 number = math.log2(1 + abs(value)) / 4 if isinstance(value, (int, float)) else 0.0
                 row[column : column + 3] = 1, level / max(len(param.values) - 1, 1), number
         return row
+
+
+def _below(rng: np.random.Generator, count: int) -> int:
+    """A random integer from 0 to count - 1; `rng.integers` takes ten times as long for one."""
+    return int(rng.random() * count)

@@ -23,6 +23,9 @@ from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.space import Candidate, Param, Sketch, Space, Values
 from rlscope_jax.tune.trial import Trial
 
+PADDING = 255
+"""In place of levels that a sketch has not."""
+
 
 @dataclass(frozen=True)
 class Table:

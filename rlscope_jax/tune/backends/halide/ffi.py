@@ -1,8 +1,8 @@
 """A Halide pipeline as a function for use inside `jax.jit`: compiled ahead of time, called by XLA itself.
 
 The pipeline becomes an object file; with a handler of XLA's foreign function interface, a shared library; and
-that, through `jax.ffi.ffi_call`, an operation of a program. The library is kept on disk under a name that holds
-the source, the machine and the jaxlib it was made for.
+that, through `jax.ffi.ffi_call`, an operation of a program. It is kept on disk under a name that holds the
+source, the machine and the jaxlib it was made for.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Kernel:
     def __call__(self, *args: Any) -> np.ndarray:
         if len(args) != len(self._bound) or any(a is not b for a, b in zip(args, self._bound, strict=True)):
             # Halide wants arrays that it could write, which jax's are not; and it does not keep them alive.
-            self._arrays = [np.require(arg, np.float32, "CW") for arg in args]
+            self._arrays = [np.require(arg, np.float32, ["C", "W"]) for arg in args]
             for param, array in zip(self._pipeline.inputs, self._arrays, strict=True):
                 param.set(self._halide.Buffer(array))
             self._result = np.full(self._pipeline.shape, np.nan, np.float32)  # what is not written shows
