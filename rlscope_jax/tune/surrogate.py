@@ -3,8 +3,8 @@
 The kernel is a product over parameters, each factor a mixture of "this parameter does not matter" and a
 correlation that falls with the distance of levels (an ANOVA kernel: main effects and interactions of all
 orders). Each point's noise is taken from its interval. The kernel's two constants are those with the best
-leave-one-out predictions (in closed
-form: Rasmussen and Williams, Gaussian Processes for Machine Learning, §5.4.2). Nothing is random.
+leave-one-out predictions (in closed form: Rasmussen and Williams, Gaussian Processes for Machine Learning,
+§5.4.2). Nothing is random.
 """
 
 from __future__ import annotations

@@ -36,7 +36,9 @@ def test_reading_a_profile_never_imports_jax():
 def test_tuning_loads_only_what_it_uses():
     heavy = ("jax", "halide", "optuna", "optax", "rlscope_jax.tune")
     assert loaded("import rlscope_jax", heavy) == "[]"
-    assert loaded("import rlscope_jax.tune, rlscope_jax.tune.searchers.random", heavy) == "['rlscope_jax.tune']"
+    assert (
+        loaded("import rlscope_jax.tune, rlscope_jax.tune.searchers.random", heavy) == "['rlscope_jax.tune']"
+    )
 
 
 def test_reading_works_where_nothing_can_be_cached():

@@ -1,10 +1,9 @@
-"""Evolutionary search after Ansor (arXiv 2006.06762): a population evolved on a cost model that learns from
-trials.
+"""Evolutionary search after Ansor (arXiv 2006.06762): a population evolved on a model that learns from trials.
 
-The constants are those of TVM's auto-scheduler (SketchPolicy, its defaults), where there are such:
-population, generations, probability of mutation, share of random candidates, share of the population that
-starts from measured ones. The sketch of a new individual is drawn uniformly, as there. Crossover is uniform
-over the parameters of one sketch.
+The constants are the defaults of TVM's auto-scheduler (SketchPolicy), where there are such: population,
+generations, probability of mutation, share of random candidates, share of the population that starts from
+measured ones. The sketch of a new individual is drawn uniformly, as there. Crossover is uniform over the
+parameters of one sketch.
 """
 
 from __future__ import annotations

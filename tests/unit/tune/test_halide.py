@@ -1,4 +1,4 @@
-"""Halide's schedules compute what XLA does, in memory and inside jit; without their tools the reference is used."""
+"""Halide's schedules compute what XLA does, in memory and inside jit; without tools the reference is used."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""A candidate that raises, crashes, hangs or is wrong is a failed trial, and the next one is measured all the same."""
+"""A candidate that raises, crashes, hangs or is wrong is a failed trial; the next one is measured as ever."""
 
 import os
 import signal
@@ -7,8 +7,8 @@ import sys
 import time
 
 import pytest
-import tune_tasks
 
+import tune_tasks
 from rlscope_jax.tune.bench import Bench, CandidateError
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.measure import LiveMeasurer
@@ -69,9 +69,9 @@ def test_what_no_process_could_import_is_refused_at_once():
 
 def test_the_process_ends_with_its_parent():
     code = (
-        "import tune_tasks, time; from rlscope_jax.tune.worker import Worker; w =
-        Worker(tune_tasks.misbehaving);" "w.reference_seconds(); print(w._process.pid, flush=True);
-        time.sleep(60)"
+        "import tune_tasks, time; from rlscope_jax.tune.worker import Worker;"
+        "worker = Worker(tune_tasks.misbehaving); worker.reference_seconds();"
+        "print(worker._process.pid, flush=True); time.sleep(60)"
     )
     path = os.pathsep.join(sys.path)
     parent = subprocess.Popen(
