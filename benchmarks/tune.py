@@ -1,11 +1,12 @@
-"""Which search finds a good candidate soonest? Every algorithm on every table and its surrogate, over seeds.
+"""Which search finds a good candidate soonest? Every algorithm on every table and its surrogate.
 
     python benchmarks/tune.py [ALGORITHM ...] [--tables FOLDER] [--seeds 8] [--trials 128] [--json FILE]
 
-Prints, for each table: final quality (the best time found over the best there is, 1 is perfect; the median over
-seeds with its interval), and how many trials each algorithm needs until it is as good as random search is in
-the median after all trials. Then geometric means over tables, with intervals by bootstrap over seeds.
-Algorithms are those of `rlscope_jax.tune.searchers.SEARCHERS`. Deterministic: what was measured is in the tables.
+Prints, for each table: final quality (the best time found over the best there is, 1 is perfect; the median
+over seeds with its interval), and how many trials each algorithm needs until it is as good as random search
+is in the median after all trials. Then geometric means over tables, with intervals by bootstrap over seeds.
+Algorithms are those of `rlscope_jax.tune.searchers.SEARCHERS`. Deterministic: what was measured is in the
+tables.
 """
 
 import argparse

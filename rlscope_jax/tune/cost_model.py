@@ -1,8 +1,8 @@
-"""Guess how fast candidates are from those measured: an ensemble of small networks, fitted in one jitted program.
+"""Guess how fast candidates are from those measured: an ensemble of small networks, one jitted program.
 
-The target is throughput relative to the best seen, best / time, between 0 (a failure) and 1, and squared errors
-are weighted by it, so that fast candidates count most: after Ansor (arXiv 2006.06762), whose model is of boosted
-trees. Needs optax (extra `tune`).
+The target is throughput relative to the best seen, best / time, between 0 (a failure) and 1, and squared
+errors are weighted by it, so that fast candidates count most: after Ansor (arXiv 2006.06762), whose model
+is of boosted trees. Needs optax (extra `tune`).
 """
 
 from __future__ import annotations

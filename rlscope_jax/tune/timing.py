@@ -1,9 +1,9 @@
 """Time two callables against each other, so that what else the machine does cancels.
 
-One after the other, A then B, then B then A, and so on: each round gives a ratio of two neighbours in time. The
-median of the rounds' ratios is the result, with an interval by order statistics, which asks nothing of the noise
-but that rounds be alike. A load that comes and goes slows both halves of a round; it spoils a few rounds, not
-the median.
+One after the other, A then B, then B then A, and so on: each round gives a ratio of two neighbours in time.
+The median of the rounds' ratios is the result, with an interval by order statistics, which asks nothing of
+the noise but that rounds be alike. A load that comes and goes slows both halves of a round; it spoils a few
+rounds, not the median.
 """
 
 from __future__ import annotations

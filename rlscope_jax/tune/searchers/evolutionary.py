@@ -1,4 +1,4 @@
-"""Evolutionary search after Ansor (arXiv 2006.06762): a population evolved on a model that learns from trials.
+"""Evolutionary search after Ansor (arXiv 2006.06762): a population evolved on a learned cost model.
 
 The constants are the defaults of TVM's auto-scheduler (SketchPolicy), where there are such: population,
 generations, probability of mutation, share of random candidates, share of the population that starts from
