@@ -1,8 +1,7 @@
 """Guess how fast candidates are from those measured: an ensemble of small networks, one jitted program.
 
-The target is throughput relative to the best seen, best / time, between 0 (a failure) and 1, and squared
-errors are weighted by it, so that fast candidates count most: after Ansor (arXiv 2006.06762), whose model
-is of boosted trees. Needs optax (extra `tune`).
+The target is throughput relative to the best seen, best / time, between 0 (a failure) and 1, as in Ansor
+(arXiv 2006.06762), whose model is of boosted trees. Needs optax (extra `tune`).
 """
 
 from __future__ import annotations
@@ -112,8 +111,7 @@ def _fit(key: jax.Array, inputs: jax.Array, targets: jax.Array, count: int) -> A
         params = _init(first, inputs.shape[1])
 
         def loss(params: Any, rows: jax.Array) -> jax.Array:
-            wanted = targets[rows]
-            return jnp.mean((wanted + 0.05) * (_apply(params, inputs[rows]) - wanted) ** 2)
+            return jnp.mean((_apply(params, inputs[rows]) - targets[rows]) ** 2)
 
         def step(carry: Any, key: jax.Array) -> Any:
             params, state = carry

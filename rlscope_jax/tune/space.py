@@ -109,8 +109,11 @@ class Space:
         """The most parameters any sketch has."""
         self._valid: dict[Candidate, bool] = {}
         self._codes: dict[Candidate, np.ndarray] = {}
-        slots = {name: None for sketch in self.sketches.values() for name in (p.name for p in sketch.params)}
-        self._slots = {name: slot for slot, name in enumerate(slots)}
+        params = [param for sketch in self.sketches.values() for param in sketch.params]
+        columns: list[tuple[str, ...] | tuple[str, str, Value]] = [("sketch", name) for name in self.names]
+        columns += [(what, param.name) for param in params for what in ("place", "number")]
+        columns += [("value", param.name, value) for param in params for value in param.values]
+        self._columns = {column: number for number, column in enumerate(dict.fromkeys(columns))}
 
     def params(self, sketch: str) -> tuple[Param, ...]:
         """The parameters of a sketch."""
@@ -200,11 +203,11 @@ class Space:
     @property
     def features(self) -> int:
         """The number of columns of `encode`."""
-        return len(self.names) + 3 * len(self._slots)
+        return len(self._columns)
 
     def encode(self, candidates: Iterable[Candidate]) -> np.ndarray:
-        """float32 [candidates, features]: the sketch one-hot; of each parameter whether it is there, its
-        place in its domain (0 to 1) and the logarithm of a number. Parameters of one name share columns.
+        """float32 [candidates, features]: the sketch and each parameter's value one-hot; of each parameter also
+        its place in its domain (0 to 1) and, of a number, the logarithm. Parameters of one name share columns.
         """
         rows = [self._encode(candidate) for candidate in candidates]
         return np.stack(rows) if rows else np.zeros((0, self.features), np.float32)
@@ -213,12 +216,13 @@ class Space:
         row = self._codes.get(candidate)
         if row is None:
             row = self._codes[candidate] = np.zeros(self.features, np.float32)
-            row[self.names.index(candidate.sketch)] = 1
+            row[self._columns["sketch", candidate.sketch]] = 1
             for param, level in zip(self.params(candidate.sketch), candidate.levels, strict=True):
                 value = param.values[level]
-                column = len(self.names) + 3 * self._slots[param.name]
-                number = math.log2(1 + abs(value)) / 4 if isinstance(value, (int, float)) else 0.0
-                row[column : column + 3] = 1, level / max(len(param.values) - 1, 1), number
+                row[self._columns["value", param.name, value]] = 1
+                row[self._columns["place", param.name]] = level / max(len(param.values) - 1, 1)
+                if isinstance(value, (int, float)):
+                    row[self._columns["number", param.name]] = math.log2(1 + abs(value)) / 4
         return row
 
 
