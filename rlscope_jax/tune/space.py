@@ -109,6 +109,7 @@ class Space:
         """The most parameters any sketch has."""
         self._valid: dict[Candidate, bool] = {}
         self._codes: dict[Candidate, np.ndarray] = {}
+        self._empty: set[str] = set()
         params = [param for sketch in self.sketches.values() for param in sketch.params]
         columns: list[tuple[str, ...] | tuple[str, str, Value]] = [("sketch", name) for name in self.names]
         columns += [(what, param.name) for param in params for what in ("place", "number")]
@@ -158,16 +159,22 @@ class Space:
     def sample(self, rng: np.random.Generator, sketch: str | None = None) -> Candidate:
         """A valid candidate by rejection: of a given sketch, or of one drawn uniformly.
 
+        A sketch of which 10,000 draws find none is taken for empty.
+
         Raises:
-            ValueError: none was found in 10,000 draws.
+            ValueError: all sketches are empty, or the given one is.
         """
-        name = self.names[_below(rng, len(self.names))] if sketch is None else sketch
-        sizes = [len(param.values) for param in self.params(name)]
-        for _ in range(10_000):
-            candidate = Candidate(name, tuple(_below(rng, size) for size in sizes))
-            if self.is_valid(candidate):
-                return candidate
-        raise ValueError(f"sketch {name!r}: 10,000 random points and none is valid")
+        names = [sketch] if sketch is not None else [name for name in self.names if name not in self._empty]
+        while names:
+            name = names[_below(rng, len(names))]
+            sizes = [len(param.values) for param in self.params(name)]
+            for _ in range(10_000):
+                candidate = Candidate(name, tuple(_below(rng, size) for size in sizes))
+                if self.is_valid(candidate):
+                    return candidate
+            self._empty.add(name)
+            names.remove(name)
+        raise ValueError(f"10,000 random points of {sketch or 'each sketch'}, and none is valid")
 
     def neighbours(self, candidate: Candidate) -> list[Candidate | None]:
         """Candidates one step away: for each parameter one level down, then one up; None where invalid."""

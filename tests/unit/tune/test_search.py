@@ -69,7 +69,7 @@ def test_a_space_may_end_before_the_trials_do(algorithm, table):
 def test_learning_beats_chance(algorithm, table):
     pytest.importorskip(NEEDS[algorithm])
     finals = {
-        name: np.mean([np.log(run(name, table, 40, seed).best.seconds) for seed in range(6)])
+        name: np.mean([np.log(run(name, table, 32, seed).best.seconds) for seed in range(4)])
         for name in ("random", algorithm)
     }
     assert finals[algorithm] < finals["random"]

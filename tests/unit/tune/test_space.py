@@ -79,8 +79,17 @@ def test_a_mutation_changes_one_parameter(space):
 
 def test_a_space_without_valid_points_says_so():
     space = Space({"never": Sketch((Param("a", (1, 2)),), nothing, lambda values: False)})
-    with pytest.raises(ValueError, match=r"'never': 10,000 random points and none is valid"):
+    with pytest.raises(ValueError, match="10,000 random points of each sketch, and none is valid"):
         space.sample(np.random.default_rng(0))
+
+
+def test_an_empty_sketch_is_passed_over():
+    param = Param("a", (1, 2))
+    space = Space({"never": Sketch((param,), nothing, lambda values: False), "both": Sketch((param,), nothing)})
+    rng = np.random.default_rng(0)
+    assert {space.sample(rng) for _ in range(20)} == set(space.every("both"))
+    with pytest.raises(ValueError, match="points of never, and none is valid"):
+        space.sample(rng, "never")
 
 
 def test_the_encoding_tells_points_apart_and_shares_columns(space):
