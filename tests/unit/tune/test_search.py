@@ -1,13 +1,16 @@
 """Every algorithm keeps the same rules; a search that was killed goes on to the same end."""
 
+import hashlib
 import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from rlscope_jax.tune import searchers
 from rlscope_jax.tune.database import Database, Key
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.measure import Recorded
@@ -167,3 +170,14 @@ def test_an_unknown_algorithm_is_named(table):
         TuneError, match="no search algorithm 'annealing'; there are random, evolutionary, tpe"
     ):
         make_searcher("annealing", table.space)
+
+
+def test_the_baselines_are_frozen():
+    """What a learned search is compared with must not change with it.
+
+    Whoever mends a baseline measures anew whatever was compared with it, and sets the digest.
+    """
+    folder = Path(searchers.__file__).parent
+    names = ("../cost_model.py", "evolutionary.py", "random.py", "tpe.py")
+    found = hashlib.sha256(b"".join((folder / name).read_bytes() for name in names)).hexdigest()
+    assert found.startswith("b3eb243a2d0cebf0")

@@ -85,7 +85,9 @@ def test_a_space_without_valid_points_says_so():
 
 def test_an_empty_sketch_is_passed_over():
     param = Param("a", (1, 2))
-    space = Space({"never": Sketch((param,), nothing, lambda values: False), "both": Sketch((param,), nothing)})
+    space = Space(
+        {"never": Sketch((param,), nothing, lambda values: False), "both": Sketch((param,), nothing)}
+    )
     rng = np.random.default_rng(0)
     assert {space.sample(rng) for _ in range(20)} == set(space.every("both"))
     with pytest.raises(ValueError, match="points of never, and none is valid"):
