@@ -213,8 +213,10 @@ class Space:
         return len(self._columns)
 
     def encode(self, candidates: Iterable[Candidate]) -> np.ndarray:
-        """float32 [candidates, features]: the sketch and each parameter's value one-hot; of each parameter also
-        its place in its domain (0 to 1) and, of a number, the logarithm. Parameters of one name share columns.
+        """float32 [candidates, features].
+
+        The sketch and each parameter's value one-hot; of each parameter also its place in its domain (0 to 1)
+        and, of a number, the logarithm. Parameters of one name share columns.
         """
         rows = [self._encode(candidate) for candidate in candidates]
         return np.stack(rows) if rows else np.zeros((0, self.features), np.float32)
