@@ -33,6 +33,14 @@ def test_reading_a_profile_never_imports_jax():
     assert loaded("import rlscope_jax; rlscope_jax.load; rlscope_jax.sessions", ("jax", "jaxlib")) == "[]"
 
 
+def test_tuning_loads_only_what_it_uses():
+    heavy = ("jax", "halide", "optuna", "optax", "rlscope_jax.tune")
+    assert loaded("import rlscope_jax", heavy) == "[]"
+    assert (
+        loaded("import rlscope_jax.tune, rlscope_jax.tune.searchers.random", heavy) == "['rlscope_jax.tune']"
+    )
+
+
 def test_reading_works_where_nothing_can_be_cached():
     code = (
         "from numba.core.caching import CompileResultCacheImpl as Impl; Impl._locator_classes = [];"
