@@ -155,23 +155,30 @@ class profile:
         edge = following is not self._phase or (
             self.schedule is not None and self.schedule.window_ends_after(self._step)
         )
-        early = None
-        if self._recorder is not None:
-            self._budget.step()
-            if not edge and self._budget.is_full:
-                early = StoppedEarly(self._budget.limit or 0, self._budget.estimate, self._planned_end())
-        if edge or early:
+        if edge:
             self._window.close()
-        if edge or early or self._clock.starts_after_this_step:
+        if edge or self._clock.starts_after_this_step:
             self._wait(value)
         self._clock.step_ends()
         self._close_step()
+        early = self._stops_early(edge)  # our own work from here on: no part of the step
+        if early:
+            self._window.close()
+            self._wait(value)
         if edge or early:
             self._end(self._step, early)
         self._step += 1
         if edge:
             self._begin(following)
         self._open_step()
+
+    def _stops_early(self, edge: bool) -> StoppedEarly | None:
+        if self._recorder is None:
+            return None
+        self._budget.step()
+        if edge or not self._budget.is_full:
+            return None
+        return StoppedEarly(self._budget.limit or 0, self._budget.estimate, self._planned_end())
 
     def _phase_of(self, step: int) -> Phase:
         if self.schedule is None:
