@@ -6,6 +6,7 @@ Only commands start this: it runs programs of its own for some seconds.
 from __future__ import annotations
 
 import functools
+import math
 import mmap
 import statistics
 import tempfile
@@ -28,6 +29,9 @@ from rlscope_jax.xla_events.read import read_trace
 
 LEAST_SPREAD = 0.18
 """Programs differ: of 13 in one quiet hour all but two lay within it (docs/correction.md)."""
+USUAL_RATIO, USUAL_SCATTER = 3.15, 0.3
+"""What calibrations in quiet hours found, and how far programs of other kinds lay from it."""
+TELLING_INFLATION = 1.5
 _PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.0, 40, 100, 1000
 _LEAST_EVENTS = 200
 _RUNS = 5  # of a program in one window
@@ -44,6 +48,8 @@ class Sample:
     ratios: list[float]
     floor_ns: float
     """Unprofiled time for each op event."""
+    inflation: float = 1.0
+    """Profiled over unprofiled time: the larger, the better the ratio is known."""
 
 
 def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[Sample]]:
@@ -67,10 +73,16 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
 
 
 def _tail_ratio(samples: list[Sample]) -> Constant:
-    medians = sorted(statistics.median(sample.ratios) for sample in samples if sample.ratios)
+    """The programs' median, drawn towards the usual ratio as far as the programs disagree."""
+    known = [sample for sample in samples if sample.ratios]
+    telling = [sample for sample in known if sample.inflation >= TELLING_INFLATION] or known
+    medians = sorted(statistics.median(sample.ratios) for sample in telling)
     if not medians:
         return Constant(0.0, 0.0, 0.0)  # a backend whose ops leave no tails
-    value = statistics.median(medians)
+    scatter = statistics.stdev(medians) if len(medians) > 2 else USUAL_SCATTER
+    doubt = 1.25 * scatter / math.sqrt(len(medians))  # of a median, where errors are normal
+    weight = USUAL_SCATTER**2 / (USUAL_SCATTER**2 + doubt**2)
+    value = weight * statistics.median(medians) + (1 - weight) * USUAL_RATIO
     inner = medians[1:-1] if len(medians) > 4 else medians  # one program in seven may have been disturbed
     spread = max(LEAST_SPREAD * value, (inner[-1] - inner[0]) / 2)
     return Constant(value, max(value - spread, 0.0), value + spread)
@@ -108,7 +120,8 @@ def _sample(name: str, run: Callable[[], None], host_event_ns: float, page_ns: f
         return Sample(name, [], 0.0)
     base = statistics.median(_fastest(bases))
     ratios = [(took - base) / tails for took, tails in _fastest(profiled) if tails > 0]
-    return Sample(name, ratios, base / events)
+    inflation = statistics.median(took for took, _ in _fastest(profiled)) / base
+    return Sample(name, ratios, base / events, inflation)
 
 
 def _fastest(values: list) -> list:
