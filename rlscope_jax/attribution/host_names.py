@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-TABLE_VERSION = "2026-11"
-
 PYTHON, DISPATCH, INLINE, COMPILE, TRANSFER, CALLBACK, WAIT, WAIT_INFERRED, RUNTIME = range(9)
 CATEGORIES = (
     "python", "dispatch", "inline", "compile", "transfer", "callback", "wait", "wait_inferred", "runtime",

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from built_reports import by_path, written
 from fuzz.oracle import closes
 from fuzz.plain import Op as PlainOp
 from fuzz.plain import covered, self_times
@@ -32,12 +33,6 @@ SCOPED = {"dot.1": "jit(f)/update/loss/dot_general"}
 UNATTRIBUTED = "(unattributed)"
 
 
-def written(space_or_trace, folder, session="s"):
-    """The report of what is written."""
-    space_or_trace.write(folder, session)
-    return load(folder)
-
-
 def by_op(report):
     """Device self time by (host, program, op), in ps."""
     times = Counter()
@@ -46,14 +41,6 @@ def by_op(report):
         for owner, time in zip(process.attribution.owners, cells.device_self.tolist(), strict=True):
             program = int(ops.program[owner.op]) % 2**64
             times[process.trace.host, program, ops.name[owner.op]] += time
-    return +times
-
-
-def by_path(report):
-    times = Counter()
-    for process in report.processes:
-        for row in process.table.rows:
-            times[row.path] += row.device_self
     return +times
 
 

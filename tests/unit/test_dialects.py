@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from built_reports import by_path, written
 from fuzz.oracle import closes
 from fuzz.plain import Op as PlainOp
 from fuzz.plain import covered, self_times
-from rlscope_jax import load
 from xspace_builder import AMD, NS, NVIDIA, US, GpuTrace, Op, TpuTrace, module_of
 
 several = settings(max_examples=60)
@@ -24,19 +24,6 @@ GPU_KERNELS = ("loop_fusion.kd", "Cijk_Ailk_Bljk.kd", "void cutlass::Kernel<gemm
 
 def module(program_id=3, name="jit_f"):
     return module_of(name, program_id, [Op(name, 0) for name in (DOT, SORT, ADD)], OP_NAMES)
-
-
-def written(space_or_trace, folder):
-    space_or_trace.write(folder, "s")
-    return load(folder)
-
-
-def by_path(report):
-    times = Counter()
-    for process in report.processes:
-        for row in process.table.rows:
-            times[row.path] += row.device_self
-    return +times
 
 
 def by_category(data):
