@@ -44,7 +44,7 @@ def record(folder, *arguments, **more):
     command = [sys.executable, "-m", "rlscope_jax", "record", "--logdir", folder / "log", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **more
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False, **more
     )
 
 
