@@ -44,7 +44,7 @@ class RecordCommand:
         parser.add_argument(
             "--window",
             metavar="LENGTH",
-            type=_length,
+            type=_positive_length,
             help="the longest window, seconds or runs (default: 0.1, longer where ops are long)",
         )
         parser.add_argument(
@@ -86,8 +86,24 @@ class RecordCommand:
         logdir = _writable(Path(options.logdir or f"runs/{datetime.now():%Y_%m_%d_%H_%M_%S}").absolute())
         plan = Plan(options.skip, options.window, options.every, options.windows, options.max_events)
         windows = Windows(logdir, plan, _tell)
-        watchdog = Watchdog(str(logdir))
+        watchdog = Watchdog(str(logdir), reports=not options.no_report)
         began, process = time.monotonic(), os.getpid()
+
+        def finish() -> None:
+            if os.getpid() != process:  # a fork of the program ends here too, and is not recorded
+                return
+            windows.close()
+            watchdog.dismiss()
+            _say_what_was_kept(windows, time.monotonic() - began)
+            if windows.kept and not options.no_report:
+                with suppress(OSError, ValueError, AttributeError):  # the program may have closed it
+                    sys.stdout.flush()
+                with suppress(KeyboardInterrupt):
+                    report(str(logdir))
+            _remove_if_empty(logdir)
+
+        if options.own_process:  # once threads and pools have ended, as they do when Python alone ends
+            atexit.register(finish)
         windows.start()
         try:
             if options.auto:
@@ -96,21 +112,20 @@ class RecordCommand:
                 auto_annotate()
             run = script.run_module if options.module else script.run_script
             ending = run(options.script, options.arguments)
-            script.wait_for_threads()
-        finally:
-            if os.getpid() == process:  # a fork of the program ends here too, and is not recorded
-                windows.close()
-                watchdog.dismiss()
-        if os.getpid() != process:
-            return ending.code
-        _say_what_was_kept(windows, time.monotonic() - began)
-        if windows.kept and not options.no_report:
-            sys.stdout.flush()
-            report(str(logdir))
-        if not windows.kept:
-            with suppress(OSError):
-                logdir.rmdir()  # made above, and empty
+        except RlscopeError:  # there is no such program
+            atexit.unregister(finish)
+            windows.close()
+            watchdog.dismiss()
+            _remove_if_empty(logdir)
+            raise
+        if not options.own_process:
+            finish()
         return ending.code
+
+
+def _remove_if_empty(logdir: Path) -> None:
+    with suppress(OSError):
+        logdir.rmdir()
 
 
 def _writable(logdir: Path) -> Path:
@@ -139,6 +154,9 @@ def _end_by_ctrl_c(interrupted: bool) -> None:
 def _say_what_was_kept(windows: Windows, seconds: float) -> None:
     if windows.failed:
         return  # which has been told
+    if "jax" not in sys.modules:
+        _tell("the program did not load jax in this process: there is nothing to record")
+        return
     if not windows.kept:
         _tell(
             f"the program ended after {seconds:.1f} s, before the first window; "
@@ -170,3 +188,10 @@ def _length(text: str) -> Length:
     if not 0 <= seconds < 1e9:
         raise argparse.ArgumentTypeError(f"{text!r} is neither seconds (2.5) nor runs (3runs)")
     return seconds
+
+
+def _positive_length(text: str) -> Length:
+    length = _length(text)
+    if length == 0:
+        raise argparse.ArgumentTypeError("a window of no length holds nothing")
+    return length

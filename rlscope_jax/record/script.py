@@ -7,7 +7,6 @@ import io
 import os
 import runpy
 import sys
-import threading
 import types
 from collections.abc import Callable, Sequence
 from importlib.machinery import SourceFileLoader
@@ -34,13 +33,15 @@ def run_script(path: str, arguments: Sequence[str]) -> Ending:
     """Run a file as `__main__`, or what standard input holds where the path is "-".
 
     Raises:
-        ScriptError: the file cannot be read.
+        ScriptError: the file cannot be read, or the directory has no `__main__.py`.
     """
     script = Path(path)
     sys.argv = [path, *arguments]
     if path == "-":
         sys.path[0] = ""
         return _run_as_main(sys.stdin.buffer.read(), "<stdin>")
+    if script.is_dir() and not any(script.glob("__main__.py*")):
+        raise ScriptError(f"cannot run {path or 'an empty path'}: a directory without __main__.py")
     if script.is_dir() or script.suffix in (".zip", ".pyz"):
         return _run(lambda: runpy.run_path(path, run_name="__main__"))
     place = os.path.abspath(path)
@@ -95,13 +96,6 @@ def _run_as_main(code: types.CodeType | bytes, place: str, **names: object) -> E
         )
 
     return _run(program)
-
-
-def wait_for_threads() -> None:
-    """Wait for the threads that Python itself would wait for at its end."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
 
 
 def _run(program: Callable[[], object]) -> Ending:

@@ -14,15 +14,22 @@ GOODBYE = b"done\n"
 
 
 class Watchdog:
-    """Watches this process until `dismiss` is called."""
+    """Watches this process until `dismiss` is called.
 
-    def __init__(self, logdir: str) -> None:
+    Args:
+        logdir: where the windows are.
+        reports: whether it prints the report when the program is killed.
+    """
+
+    def __init__(self, logdir: str, reports: bool = True) -> None:
         self._pid = os.getpid()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, logdir],
+            [sys.executable, "-m", __name__, logdir, *(["report"] if reports else [])],
             stdin=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C is for the program
         )
+        if self._process.stdin is not None and hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._process.stdin.close)  # a child may outlive the program
 
     def dismiss(self) -> None:
         """Say goodbye: the program ends as it should."""
@@ -36,7 +43,7 @@ class Watchdog:
         self._process.wait()
 
 
-def main(logdir: str) -> int:
+def main(logdir: str, reports: bool) -> int:
     """Wait for the program's end; tell and report if it said no goodbye."""
     if sys.stdin.buffer.read() == GOODBYE:
         return 0
@@ -51,7 +58,7 @@ def main(logdir: str) -> int:
         f"{logdir}",
         file=sys.stderr,
     )
-    return report(logdir) if kept else 0
+    return report(logdir) if kept and reports else 0
 
 
 def report(logdir: str) -> int:
@@ -61,4 +68,4 @@ def report(logdir: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], "report" in sys.argv[2:]))

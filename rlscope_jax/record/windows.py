@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
@@ -90,7 +91,8 @@ class Windows:
         self.failed = False
         """Whether recording ended for want of a place to write, or the like."""
         self._stop = threading.Event()
-        self.run = f"{os.getpid()}-{time.time_ns()}"
+        self._process = os.getpid()
+        self.run = f"{self._process}-{time.time_ns()}"
         """What ties the windows of one run together."""
         self._session = threading.Lock()
         self._own_profiler = threading.Event()
@@ -107,7 +109,13 @@ class Windows:
         self._thread.start()
 
     def close(self) -> None:
-        """End the window that is open, if one is, keep it, and open no more."""
+        """End the window that is open, if one is, keep it, and open no more.
+
+        In a fork of the program it does nothing.
+        """
+        if os.getpid() != self._process:
+            return
+        atexit.unregister(self.close)
         self._stop.set()
         self._thread.join()
         self._when_over()
@@ -247,6 +255,7 @@ class Windows:
 
     def _listen(self, jax: ModuleType) -> None:
         """jax has just been loaded by the program: note what it compiles."""
+        atexit.register(self.close)  # thus before jax takes its backends down
         try:
             from rlscope_jax.capture._compiles import CompileLog
 

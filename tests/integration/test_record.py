@@ -44,7 +44,7 @@ def record(folder, *arguments, **more):
     command = [sys.executable, "-m", "rlscope_jax", "record", "--logdir", folder / "log", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, **more
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False, **more
     )
 
 
@@ -111,6 +111,15 @@ def test_a_program_that_is_killed_leaves_its_windows(tmp_path):
         time.sleep(0.1)
     assert "ended without returning" in done.stderr
     assert "train" in done.stderr
+
+
+def test_a_killed_program_is_not_reported_where_no_report_is_wanted(tmp_path):
+    done = record(tmp_path, *EARLY, "--no-report", program(tmp_path, "import os; work(2); os._exit(4)"))
+    assert done.returncode == 4
+    assert re.search(
+        r"ended without returning \(killed, or os._exit\); [1-9]\d* windows are kept", done.stderr
+    )
+    assert "operation" not in done.stderr
 
 
 def test_ctrl_c_reaches_the_program(tmp_path):
@@ -189,6 +198,47 @@ def test_threads_and_processes_of_the_program_live_on(tmp_path):
     assert sorted(done.stdout.split()) == ["child", "thread"]
 
 
+def test_pools_and_exit_handlers_end_as_python_ends_them(tmp_path):
+    """A pool left open, and a thread that waits for the main one: both end only once Python shuts down."""
+    path = tmp_path / "user.py"
+    path.write_text(
+        "import atexit, threading\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "pool = ThreadPoolExecutor(1)\n"
+        "print(pool.submit(int).result())\n"
+        "atexit.register(print, 'exit')\n"
+        "threading.Thread(target=lambda: (threading.main_thread().join(), print('thread'))).start()\n"
+        "print('end')"
+    )
+    done = record(tmp_path, path)
+    assert (done.returncode, done.stdout) == (0, "0\nend\nthread\nexit\n"), done.stderr
+    assert "did not load jax" in done.stderr
+
+
+def test_a_window_is_kept_though_the_program_ends_in_an_exit_handler(tmp_path):
+    text = "import atexit; atexit.register(lambda: (work(1.5), print('trained')))"
+    done = record(tmp_path, *EARLY, program(tmp_path, text))
+    assert (done.returncode, done.stdout) == (0, "trained\n"), done.stderr
+    assert load(tmp_path / "log").to_dict()["counts"]["device_ops"] > 0
+
+
+def test_a_child_that_outlives_the_program_does_not_hold_it(tmp_path):
+    path = tmp_path / "user.py"
+    path.write_text(
+        "import os, time\n"
+        "if os.fork() == 0:\n"
+        "    os.close(1), os.close(2)\n"
+        "    for _ in range(600):\n"
+        "        time.sleep(0 if os.path.exists('told') else 0.1)\n"
+        "    open('ended', 'w'), os._exit(0)\n"
+        "print('parent')"
+    )
+    done = record(tmp_path, path)
+    assert not (tmp_path / "ended").exists()
+    (tmp_path / "told").touch()
+    assert (done.returncode, done.stdout) == (0, "parent\n"), done.stderr
+
+
 def test_a_fork_is_not_recorded(tmp_path):
     text = "import os; work(1)\nif os.fork() == 0: sys.exit(0)\nos.wait(); work(0.5); print('parent')"
     done = record(tmp_path, *EARLY, program(tmp_path, text))
@@ -201,6 +251,21 @@ def test_a_script_that_is_not_there_is_said_in_one_line(tmp_path):
     assert done.returncode == 2
     assert done.stderr.startswith("rlscope-jax: cannot run")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_directory_without_a_program_is_said_in_one_line(tmp_path):
+    done = record(tmp_path, tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        f"rlscope-jax: cannot run {tmp_path}: a directory without __main__.py\n",
+    )
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_window_must_have_a_length(tmp_path):
+    done = record(tmp_path, "--window", "0", "user.py")
+    assert done.returncode == 2
+    assert "a window of no length holds nothing" in done.stderr
 
 
 def test_a_syntax_error_is_told_as_python_tells_it(tmp_path):
@@ -284,6 +349,26 @@ def test_the_windows_of_a_run_make_one_report(tmp_path):
     jsonschema.validate(data, report_schema())
     newest = sessions(tmp_path / "log")[-1].name
     assert load(tmp_path / "log", session=newest).to_dict()["window"]["windows"] == 1
+
+
+def test_brax_compiles_its_epoch_twice_and_the_report_says_so(tmp_path):
+    """A stock script; the names are the functions' own, where jax knows them as pmap's `_fun`."""
+    pytest.importorskip("brax")
+    path = tmp_path / "user.py"
+    path.write_text(
+        "from brax import envs\n"
+        "from brax.training.agents.ppo.train import train\n"
+        "train(environment=envs.get_environment('fast'), num_timesteps=64, episode_length=4, num_envs=4,\n"
+        "      num_eval_envs=4, unroll_length=2, batch_size=4, num_minibatches=2, num_evals=3)"
+    )
+    done = record(tmp_path, "--auto", "--skip", "0", "--every", "1", "--windows", "100", path)
+    assert done.returncode == 0, done.stderr
+    compiles = {one["function"]: one for one in load(tmp_path / "log").to_dict()["compiles"]["functions"]}
+    assert compiles["training_epoch"]["count"] == 2
+    assert "ppo/train.py" in compiles["training_epoch"]["where"]
+    assert "from mesh" in compiles["training_epoch"]["compiled"][1]["reason"]
+    assert not {"_fun", "jit__fun"} & compiles.keys()
+    assert "  training_epoch: 2 times" in done.stderr
 
 
 def test_windows_wait_for_the_first_function_to_be_compiled(tmp_path):
