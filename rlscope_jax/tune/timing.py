@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,8 @@ from typing import Any
 import numpy as np
 
 CONFIDENCE = 0.95
-DISTURBED = 1.25
-"""A round is disturbed if the incumbent took so many times longer than it can."""
+DISTURBED = 1.3
+"""A round is disturbed if the incumbent took so many times longer than when it is calm."""
 PAUSE = 0.005
 """Seconds of rest after a disturbed round."""
 
@@ -61,12 +62,12 @@ class Effort:
     max_rounds: int = 30
     width: float = 0.05
     hopeless: float = 1.25
-    patience: int = 30
+    patience: int = 15
     sample: float = 3e-4
 
 
 class Calm:
-    """Knows an incumbent's shortest sample, and so whether a round was disturbed.
+    """Knows what an incumbent takes undisturbed: the first quintile of its last thousand samples.
 
     A load that takes one of two cores slows a parallel incumbent and not a sequential candidate: their ratio
     changes, though both took part in the round. Whether a round counts is decided by the incumbent's time
@@ -74,12 +75,12 @@ class Calm:
     """
 
     def __init__(self) -> None:
-        self.seconds = math.inf
+        self._samples: deque[float] = deque(maxlen=1000)
 
     def disturbed(self, sample: float) -> bool:
-        """Whether a sample of the incumbent is more than `DISTURBED` times its shortest."""
-        self.seconds = min(self.seconds, sample)
-        return sample > DISTURBED * self.seconds
+        """Whether a sample of the incumbent took more than `DISTURBED` times that."""
+        self._samples.append(sample)
+        return sample > DISTURBED * sorted(self._samples)[len(self._samples) // 5]
 
 
 def paired(
