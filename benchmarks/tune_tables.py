@@ -7,13 +7,15 @@
     python benchmarks/tune_tables.py winners [TASK ...]
 
 `compile` makes every point of the closed spaces below a function of some shared library; `time` checks each
-and times it in pairs with one fixed point of the space; both go on where they were stopped, at any moment.
+and times it in pairs with one fixed point of the space, on two visits with all other points between them;
+both go on where they were stopped, at any moment.
 `pack` writes the tables into tune_tables/ beside this file. `again` compiles and times some entries anew and
 compares. `winners` measures each table's best against XLA, both inside `jax.jit`.
 """
 
 import argparse
 import dataclasses
+import itertools
 import json
 import math
 import time
@@ -30,14 +32,15 @@ from rlscope_jax.tune.database import key_of
 from rlscope_jax.tune.measure import decide
 from rlscope_jax.tune.surrogate import smooth
 from rlscope_jax.tune.table import PADDING, Table
-from rlscope_jax.tune.timing import Effort, paired
+from rlscope_jax.tune.timing import Calm, Effort, paired, rounds, summarize
 from rlscope_jax.tune.trial import Trial
 
 BATCH = 64  # kernels per library
+VISITS = 2
 REFERENCE = -1  # the number of its row
 TABLES = Path(__file__).parent / "tune_tables"
 MANY = Effort(min_rounds=40, max_rounds=80, width=0.02, hopeless=math.inf)
-EFFORT = Effort(min_rounds=6, max_rounds=30, width=0.04, hopeless=1.3)
+EFFORT = Effort(min_rounds=4, max_rounds=8, width=0.0, hopeless=1.3, patience=8)
 
 CONVOLUTION = {
     "registers": {
@@ -149,7 +152,7 @@ def rows_of(path):
             row = json.loads(line)
         except json.JSONDecodeError:
             continue
-        rows[row["number"]] = row
+        rows[row["number"], row["visit"]] = row
     return rows
 
 
@@ -165,31 +168,40 @@ def time_tables(folder, names, seconds):
         assert task.check(incumbent(*task.args)) is None
         out = folder / f"{name}.jsonl"
         done = rows_of(out)
+        calm, libraries = Calm(), {}
         with out.open("a") as lines:
             lines.write("\n" if done else "")
-            for batch in sorted((folder / name).glob("*.so"), key=lambda path: int(path.stem)):
-                first = int(batch.stem) * BATCH
-                missing = [n for n in range(first, min(first + BATCH, len(points))) if n not in done]
-                library = Library(batch) if missing else None
-                for n in missing:
-                    if time.monotonic() > deadline:
-                        return print(f"{name}: time is up; run again to go on")
-                    row = {"number": n, **time_one(task, library.kernel(f"k{n}", shape), incumbent)}
-                    lines.write(json.dumps(row) + "\n")
-                    lines.flush()
-            if REFERENCE not in done:
-                lines.write(json.dumps({"number": REFERENCE, **time_reference(task, incumbent)}) + "\n")
-        print(f"{name}: {len(rows_of(out))} of {len(points)} points", flush=True)
+            for visit, n in itertools.product(range(VISITS), (REFERENCE, *range(len(points)))):
+                path = folder / name / f"{n // BATCH}.so"
+                if (n, visit) in done or (n != REFERENCE and not path.exists()):
+                    continue
+                if time.monotonic() > deadline:
+                    return print(f"{name}: time is up; run again to go on")
+                if n == REFERENCE:
+                    row = time_reference(task, incumbent, calm)
+                else:
+                    library = libraries.get(path) or libraries.setdefault(path, Library(path))
+                    row = time_one(task, library.kernel(f"k{n}", shape), incumbent, calm)
+                lines.write(json.dumps({"number": n, "visit": visit, **row}) + "\n")
+                lines.flush()
+        print(f"{name}: {len(rows_of(out))} of {VISITS * (len(points) + 1)} visits", flush=True)
     return None
 
 
-def time_one(task, kernel, incumbent, effort=EFFORT):
-    """One row: the check's complaint, or the paired time."""
+def time_one(task, kernel, incumbent, calm):
+    """One row: the check's complaint, or the ratios of the rounds of one visit."""
     wrong = task.check(kernel(*task.args))
     if wrong:
         return {"error": wrong}
-    found = paired(lambda: kernel(*task.args), lambda: incumbent(*task.args), effort)
-    return dataclasses.asdict(found)
+    return row_of(rounds(lambda: kernel(*task.args), lambda: incumbent(*task.args), EFFORT, calm))
+
+
+def row_of(times):
+    """Ratios and the anchor's median time, as plain values."""
+    return {
+        "ratios": [float(f"{ratio:.4g}") for ratio in times[:, 0] / times[:, 1]],
+        "anchor_seconds": float(np.median(times[:, 1])),
+    }
 
 
 def pack_tables(folder, names):
@@ -198,28 +210,28 @@ def pack_tables(folder, names):
     for name in names:
         task, rows = closed_task(name), rows_of(folder / f"{name}.jsonl")
         points = list(task.space.every())
-        missing = [number for number in (REFERENCE, *range(len(points))) if number not in rows]
+        visits = [(n, visit) for n in (REFERENCE, *range(len(points))) for visit in range(VISITS)]
+        missing = [visit for visit in visits if visit not in rows]
         if missing:
-            print(f"{name}: {len(missing)} points are not measured yet")
+            print(f"{name}: {len(missing)} of {len(visits)} visits are missing")
             continue
+        found = [merge(rows, number) for number in range(len(points))]
         arrays = {
-            column: np.array([rows[number].get(column, np.nan) for number in range(len(points))], np.float32)
+            column: np.array([getattr(one, column, np.nan) for one in found], np.float32)
             for column in ("ratio", "low", "high")
         }
-        arrays["rounds"] = np.array(
-            [rows[number].get("rounds", 0) for number in range(len(points))], np.uint8
-        )
+        arrays["rounds"] = np.array([getattr(one, "rounds", 0) for one in found], np.uint8)
         arrays["sketch"] = np.array([task.space.names.index(point.sketch) for point in points], np.uint8)
-        width = task.space.width
+        width, reference = task.space.width, merge(rows, REFERENCE)
         arrays["levels"] = np.array(
             [[*point.levels, *[PADDING] * (width - len(point.levels))] for point in points], np.uint8
         )
-        key, timed = key_of(task), [row for row in rows.values() if "ratio" in row]
+        key, timed = key_of(task), [row for row in rows.values() if "ratios" in row]
         header = {
             "name": name, "digest": key.task, "device": key.device, "jax": key.jax,
-            "seconds": float(np.median([row["incumbent_seconds"] for row in timed])),
+            "seconds": float(np.median([row["anchor_seconds"] for row in timed])),
             "anchor": {"sketch": anchor_of(name).sketch, "levels": anchor_of(name).levels},
-            "reference": {column: rows[REFERENCE][column] for column in ("ratio", "low", "high")},
+            "reference": {column: getattr(reference, column) for column in ("ratio", "low", "high")},
             "sketches": {
                 sketch: [dataclasses.asdict(param) for param in task.space.params(sketch)]
                 for sketch in task.space.names
@@ -228,14 +240,26 @@ def pack_tables(folder, names):
         table = Table(header, arrays)
         arrays["smooth"] = smooth(table)
         table.save(TABLES / f"{name}.npz")
-        best, reference = np.nanmin(arrays["ratio"]), header["reference"]["ratio"]
+        best = np.nanmin(arrays["ratio"])
         wide = np.nanmedian(arrays["high"] / arrays["low"])
         print(
             f"{name}: {len(points)} points, {np.isnan(arrays['ratio']).sum()} failures; best {best:.3f}, "
             f"median {np.nanmedian(arrays['ratio']):.2f}, worst {np.nanmax(arrays['ratio']):.1f}, "
-            f"XLA {reference:.2f} anchors of {header['seconds'] * 1e3:.2f} ms; "
+            f"XLA {reference.ratio:.2f} anchors of {header['seconds'] * 1e3:.2f} ms; "
             f"interval's median width {wide:.3f}"
         )
+
+
+def merge(rows, number):
+    """The paired result over all visits of a point; None for a failure.
+
+    What differs between visits is in the interval too, because each brings some of the rounds.
+    """
+    visits = [rows[number, visit] for visit in range(VISITS)]
+    if any("error" in row for row in visits):
+        return None
+    ratios = np.array([ratio for row in visits for ratio in row["ratios"]])
+    return summarize(np.stack([ratios, np.ones(len(ratios))], axis=1))
 
 
 def measure_again(names, entries):
@@ -243,9 +267,13 @@ def measure_again(names, entries):
     rng, within, covered, total = np.random.default_rng(0), 0, 0, 0
     for name in names:
         table, task = Table.load(TABLES / f"{name}.npz"), closed_task(name)
-        bench, anchor, ratios = Bench(task), anchor_of(name), []
-        for number in rng.choice(len(table.candidates), entries // len(names), replace=False).tolist():
-            found = bench.measure(table.candidates[number], anchor, Effort(10, 40, 0.03))
+        numbers = rng.choice(len(table.candidates), entries // len(names), replace=False).tolist()
+        kernels = {number: task.build(table.candidates[number]) for number in numbers}
+        incumbent, calm, rows, ratios = task.build(anchor_of(name)), Calm(), {}, []
+        for visit, number in itertools.product(range(VISITS), numbers):
+            rows[number, visit] = time_one(task, kernels[number], incumbent, calm)
+        for number in numbers:
+            found = merge(rows, number)
             old, low, high = (float(table.rows[column][number]) for column in ("ratio", "low", "high"))
             ratios.append(found.ratio / old)
             close = 0.9 <= ratios[-1] <= 1.1
@@ -308,11 +336,12 @@ def measure_network(first, winner, second, other_winner):
     )
 
 
-def time_reference(task, incumbent):
+def time_reference(task, incumbent, calm):
     """The row of what XLA makes of the task."""
     reference, args = jax.jit(task.reference), jax.device_put(task.args)
-    found = paired(lambda: reference(*args).block_until_ready(), lambda: incumbent(*task.args), MANY)
-    return dataclasses.asdict(found)
+    return row_of(
+        rounds(lambda: reference(*args).block_until_ready(), lambda: incumbent(*task.args), MANY, calm)
+    )
 
 
 def main():

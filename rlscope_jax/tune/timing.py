@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,10 @@ from typing import Any
 import numpy as np
 
 CONFIDENCE = 0.95
+DISTURBED = 1.3
+"""A round is disturbed if the incumbent took so many times longer than when it is calm."""
+PAUSE = 0.005
+"""Seconds of rest after a disturbed round."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,7 @@ class Effort:
         width: enough once (high - low) / ratio is below this.
         hopeless: enough once the candidate is this much slower than the incumbent at least (`low` exceeds
             it).
+        patience: how many disturbed rounds (see `Calm`) are lost before all count.
         sample: seconds; shorter calls are repeated until one sample takes about that long.
     """
 
@@ -56,29 +62,70 @@ class Effort:
     max_rounds: int = 30
     width: float = 0.05
     hopeless: float = 1.25
+    patience: int = 15
     sample: float = 3e-4
 
 
+class Calm:
+    """Knows what an incumbent takes undisturbed: the first quintile of its last thousand samples.
+
+    A load that takes one of two cores slows a parallel incumbent and not a sequential candidate: their ratio
+    changes, though both took part in the round. Whether a round counts is decided by the incumbent's time
+    alone, so that the choice favours no candidate.
+    """
+
+    def __init__(self) -> None:
+        self._samples: deque[float] = deque(maxlen=1000)
+
+    def disturbed(self, sample: float) -> bool:
+        """Whether a sample of the incumbent took more than `DISTURBED` times that."""
+        self._samples.append(sample)
+        return sample > DISTURBED * sorted(self._samples)[len(self._samples) // 5]
+
+
 def paired(
-    candidate: Callable[[], Any], incumbent: Callable[[], Any], effort: Effort | None = None
+    candidate: Callable[[], Any],
+    incumbent: Callable[[], Any],
+    effort: Effort | None = None,
+    calm: Calm | None = None,
 ) -> Paired:
-    """Time two callables, each of which returns when its work is done, in alternation."""
-    effort = effort or Effort()
+    """Time two callables, each of which returns when its work is done, in alternation.
+
+    Args:
+        calm: of this incumbent, from earlier pairs; learns more.
+    """
+    return summarize(rounds(candidate, incumbent, effort, calm))
+
+
+def rounds(
+    candidate: Callable[[], Any],
+    incumbent: Callable[[], Any],
+    effort: Effort | None = None,
+    calm: Calm | None = None,
+) -> np.ndarray:
+    """float64 [rounds, 2]: seconds of the candidate and of the incumbent in each round that counts."""
+    effort, calm = effort or Effort(), calm or Calm()
     calls = [_calls(function, effort.sample) for function in (candidate, incumbent)]
     times: list[tuple[float, float]] = []
+    turn = lost = 0
     while True:
-        if len(times) % 2:
-            second = _sample(incumbent, calls[1])
+        turn += 1
+        if turn % 2:
             first = _sample(candidate, calls[0])
+            second = _sample(incumbent, calls[1])
         else:
-            first = _sample(candidate, calls[0])
             second = _sample(incumbent, calls[1])
+            first = _sample(candidate, calls[0])
+        if calm.disturbed(second) and lost < effort.patience:
+            lost += 1
+            time.sleep(PAUSE)
+            continue
         times.append((first, second))
         if len(times) >= effort.min_rounds:
             found = summarize(np.array(times))
             narrow = found.high - found.low <= effort.width * found.ratio
             if narrow or found.low > effort.hopeless or len(times) >= effort.max_rounds:
-                return found
+                return np.array(times)
 
 
 def summarize(times: np.ndarray) -> Paired:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlscope_jax.tune import timing
-from rlscope_jax.tune.timing import Effort, order_statistic, paired, summarize
+from rlscope_jax.tune.timing import Calm, Effort, order_statistic, paired, summarize
 
 
 class Machine:
@@ -17,6 +17,9 @@ class Machine:
     def __init__(self, monkeypatch, load=lambda now: 1.0):
         self.now, self.load, self.runs = 0.0, load, []
         monkeypatch.setattr(timing.time, "perf_counter", lambda: self.now)
+
+    def sleep(self, seconds):
+        self.now += seconds
 
     def work(self, name, seconds):
         def run():
@@ -55,6 +58,25 @@ def test_a_drift_does_not_change_the_ratio(monkeypatch):
     found = paired(machine.work("a", 1.2e-3), machine.work("b", 1e-3), Effort(30, 30))
     assert found.ratio == pytest.approx(1.2, rel=0.02)
     assert found.low < 1.2 < found.high
+
+
+def test_a_load_that_only_the_incumbent_feels_does_not_count(monkeypatch):
+    # Half of the time another program takes one of two cores: the parallel incumbent slows down, the
+    # sequential candidate does not.
+    machine = Machine(monkeypatch)
+    monkeypatch.setattr(timing.time, "sleep", machine.sleep)
+    calm, turns = Calm(), iter(range(1000))
+
+    def incumbent():
+        machine.now += 1e-3 * (2.0 if next(turns) % 8 < 4 else 1.0)
+
+    effort = Effort(8, 8, sample=0, patience=1000)
+    paired(machine.work("a", 1.5e-3), incumbent, effort, calm)  # learns what is calm
+    found = paired(machine.work("a", 1.5e-3), incumbent, effort, calm)
+    assert found.ratio == pytest.approx(1.5)
+    assert found.high == pytest.approx(1.5)
+    impatient = paired(machine.work("a", 1.5e-3), incumbent, Effort(8, 8, sample=0, patience=0), calm)
+    assert impatient.low == pytest.approx(0.75)  # at last all rounds count
 
 
 def test_short_calls_are_repeated(monkeypatch):
