@@ -5,8 +5,8 @@
 Prints, for each table: final quality (the best time found over the best there is, 1 is perfect; the median
 over seeds with its interval), and how many trials each algorithm needs until it is as good as random search
 is in the median after all trials. Then geometric means over tables, with intervals by bootstrap over seeds.
-Algorithms are those of `rlscope_jax.tune.searchers.SEARCHERS`. Deterministic: what was measured is in the
-tables.
+Algorithms are those of `rlscope_jax.tune.searchers.SEARCHERS`. Who never gets there counts as one who needs
+all trials. Deterministic: what was measured is in the tables.
 """
 
 import argparse
@@ -50,6 +50,11 @@ def trials_to(curves, quality):
     return np.where(reached.any(axis=1), reached.argmax(axis=1) + 1.0, np.inf)
 
 
+def count(number):
+    """A number of trials as text."""
+    return f"{number:g}" if np.isfinite(number) else "never"
+
+
 def mean_ratio(one, other):
     """Geometric mean over tables and seeds of one's final quality over another's, and its 95 % interval.
 
@@ -77,7 +82,7 @@ def show(results, algorithms, trials):
             final = interval(curves[algorithm][:, -1])
             needed = interval(trials_to(curves[algorithm], quality))
             rows[algorithm] = {"final": final, "trials_to_random": [min(n, 1e9) for n in needed]}
-            spans = "{:.3f} ({:.3f} to {:.3f})".format(*final), "{:g} ({:g} to {:g})".format(*needed)
+            spans = "{:.3f} ({:.3f} to {:.3f})".format(*final), "{} ({} to {})".format(*map(count, needed))
             print(f"  {algorithm:14}{spans[0]:25}{spans[1]}")
     for kind in ("measured", "surrogate"):
         names = [where for where in results if where.endswith(kind)]
@@ -89,7 +94,7 @@ def show(results, algorithms, trials):
                 *([results[where][name][:, -1] for where in names] for name in (algorithm, BASELINE))
             )
             needed = [figures["tables"][where][algorithm]["trials_to_random"][0] for where in names]
-            speed = float(np.exp(np.mean(np.log(trials / np.array(needed)))))
+            speed = float(np.exp(np.mean(np.log(trials / np.minimum(needed, trials)))))
             figures["means"][f"{algorithm} {kind}"] = {"ratio": ratio, "fewer_trials": speed}
             print(f"  {algorithm:14}{{:.3f}} ({{:.3f}} to {{:.3f}})    {speed:.1f}x".format(*ratio))
     return figures

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -49,10 +50,10 @@ class Table:
             TuneError: the file is missing or is no table.
         """
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 rows = {name: archive[name] for name in archive.files}
             return cls(json.loads(str(rows.pop("header"))), rows)
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, BadZipFile) as error:
             raise TuneError(f"{path} is no table of measurements: {error}") from error
 
     def save(self, path: str | Path) -> None:

@@ -77,24 +77,31 @@ def link(objects: Sequence[Path | str], path: Path, *flags: str) -> None:
     draft.replace(path)
 
 
+def runtime_object() -> Path:
+    """Halide's runtime as an object file, made once."""
+    hl = load_halide()
+    target = hl.get_host_target()
+    name = hashlib.sha256(f"{target} {hl.__file__} {os.path.getmtime(hl.__file__)}".encode()).hexdigest()[:16]
+    path = cache_folder() / f"runtime_{name}.o"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}.o")
+        hl.compile_standalone_runtime(str(draft), target)
+        draft.replace(path)
+    return path
+
+
 _runtime: ctypes.CDLL | None = None
 
 
 def load_runtime() -> None:
-    """Load Halide's runtime, once per process: every kernel shares its thread pool."""
+    """Load Halide's runtime, once per process: all libraries of kernels share its threads."""
     global _runtime
-    if _runtime is not None:
-        return
-    hl = load_halide()
-    target = hl.get_host_target()
-    name = hashlib.sha256(f"{target} {hl.__file__} {os.path.getmtime(hl.__file__)}".encode()).hexdigest()[:16]
-    path = cache_folder() / f"runtime_{name}.so"
-    if not path.exists():
-        with tempfile.TemporaryDirectory() as folder:
-            whole = f"{folder}/runtime.o"
-            hl.compile_standalone_runtime(whole, target)
-            link([whole], path, "-ldl", "-lpthread")
-    _runtime = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+    if _runtime is None:
+        path = runtime_object().with_suffix(".so")
+        if not path.exists():
+            link([runtime_object()], path, "-ldl", "-lpthread")
+        _runtime = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 
 class _Dimension(ctypes.Structure):

@@ -19,15 +19,50 @@ import jax
 import jaxlib
 import numpy as np
 
-from rlscope_jax.tune.backends.halide.aot import cache_folder, compile_object, link, load_runtime
+from rlscope_jax.tune.backends.halide.aot import cache_folder, compile_object, link, runtime_object
 from rlscope_jax.tune.backends.halide.kernel import Pipeline, load_halide
 from rlscope_jax.tune.database import processor
 
 HANDLER = r"""
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <thread>
 #include "HalideRuntime.h"
 #include "xla/ffi/api/ffi.h"
 namespace ffi = xla::ffi;
 extern "C" int kernel(@KERNEL_ARGS@);
+
+// Halide's own threads would compete with XLA's, which spin for a while after an operation. So XLA's do the
+// work: what is defined here takes the place of the runtime's (weak) function of the same name.
+static thread_local ffi::ThreadPool* pool = nullptr;  // null on XLA's threads: inner loops are sequential
+
+struct Loop {
+  halide_task_t task;
+  uint8_t* closure;
+  int end;
+  std::atomic<int> next, left, failed;
+  void work(void* context) {  // by any number of threads; a late one finds nothing to do
+    for (int i; (i = next.fetch_add(1)) < end;) {
+      if (int code = task(context, i, closure)) failed = code;
+      left.fetch_sub(1);
+    }
+  }
+};
+
+extern "C" int halide_do_par_for(void* context, halide_task_t task, int min, int size, uint8_t* closure) {
+  auto loop = std::make_shared<Loop>();
+  loop->task = task, loop->closure = closure, loop->end = min + size;
+  loop->next = min, loop->left = size, loop->failed = 0;
+  ffi::ThreadPool* mine = pool;
+  int helpers = mine ? std::min<int>(size, mine->num_threads()) - 1 : 0;
+  for (int n = 0; n < helpers; ++n) mine->Schedule([loop, context] { loop->work(context); });
+  pool = nullptr;
+  loop->work(context);
+  pool = mine;
+  while (loop->left.load() > 0) std::this_thread::yield();
+  return loop->failed;
+}
 
 struct View {  // an XLA buffer as Halide sees it: the fastest axis first
   halide_buffer_t buffer = {};
@@ -47,16 +82,18 @@ struct View {  // an XLA buffer as Halide sees it: the fastest axis first
   }
 };
 
-static ffi::Error Run(@RUN_ARGS@, ffi::ResultBuffer<ffi::F32> result) {
+static ffi::Error Run(ffi::ThreadPool threads, @RUN_ARGS@, ffi::ResultBuffer<ffi::F32> result) {
   @VIEWS@
   View out(*result);
+  pool = &threads;
   int code = kernel(@CALL_ARGS@, &out.buffer);
+  pool = nullptr;
   return code == 0 ? ffi::Error::Success()
                    : ffi::Error::Internal("Halide kernel failed with code " + std::to_string(code));
 }
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(handler, Run,
-    ffi::Ffi::Bind()@BINDS@.Ret<ffi::Buffer<ffi::F32>>());
+    ffi::Ffi::Bind().Ctx<ffi::ThreadPool>()@BINDS@.Ret<ffi::Buffer<ffi::F32>>());
 """
 
 _targets: set[str] = set()
@@ -79,7 +116,6 @@ def export(make: Callable[[], Pipeline], identity: str) -> Callable[..., jax.Arr
         _compile(pipeline, path)
     target = f"rlscope_tuned_{digest}"
     if target not in _targets:
-        load_runtime()
         library = ctypes.CDLL(str(path))
         jax.ffi.register_ffi_target(target, jax.ffi.pycapsule(library.handler), platform="cpu")
         _targets.add(target)
@@ -127,7 +163,7 @@ def _compile(pipeline: Pipeline, path: Path) -> None:
         handler = Path(folder) / "handler.cc"
         handler.write_text(source)
         link(
-            [handler, Path(folder) / "kernel.o"],
+            [handler, Path(folder) / "kernel.o", runtime_object()],
             path,
             "-std=c++17",
             "-Wl,-Bsymbolic",
