@@ -77,7 +77,9 @@ def _valid(space: Space, name: str, lengths: Sequence[int]) -> np.ndarray:
     sketch = space.sketches[name]
     names = [param.name for param in sketch.params]
     domains = (param.values for param in sketch.params)
-    asked = (bool(sketch.valid(dict(zip(names, point, strict=True)))) for point in itertools.product(*domains))
+    asked = (
+        bool(sketch.valid(dict(zip(names, point, strict=True)))) for point in itertools.product(*domains)
+    )
     return np.fromiter(asked, bool, count)
 
 

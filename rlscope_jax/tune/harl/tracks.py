@@ -65,7 +65,12 @@ class Plan(NamedTuple):
 
 @partial(jax.jit, static_argnames="plan")
 def walk(
-    agent: Agent, cost: Any, arrays: SpaceArrays, starts: tuple[jax.Array, jax.Array], key: jax.Array, plan: Plan
+    agent: Agent,
+    cost: Any,
+    arrays: SpaceArrays,
+    starts: tuple[jax.Array, jax.Array],
+    key: jax.Array,
+    plan: Plan,
 ) -> tuple[Agent, Walk]:
     """Walk, then learn from it.
 

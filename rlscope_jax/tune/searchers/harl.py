@@ -95,7 +95,9 @@ class HarlSearcher:
         self._space, self._arrays = space, arrays_of(space)
         self._rng = np.random.default_rng(seed)
         first, self._key = jax.random.split(jax.random.key(seed))
-        self._agent = carried.agent if carried else jax.jit(actor_critic.make_agent, static_argnums=1)(first, SLOT)
+        self.agent = (
+            carried.agent if carried else jax.jit(actor_critic.make_agent, static_argnums=1)(first, SLOT)
+        )
         self._model = CostModel(space.features, seed)
         self._bandit, self._arms = bandit, SlidingUcb(len(space.names))
         self._tracks, self._epsilon, self._best, self._span, self._hope = tracks, epsilon, best, span, hope
@@ -108,7 +110,7 @@ class HarlSearcher:
     @property
     def carried(self) -> Carried:
         """What a next search may go on with."""
-        return Carried(self._agent, self._space, dict(self._times))
+        return Carried(self.agent, self._space, dict(self._times))
 
     def propose(self, count: int) -> list[Candidate]:
         """The best predicted of each chosen sketch; at random while nothing is known."""
@@ -167,7 +169,7 @@ class HarlSearcher:
         """Of each sketch the new points that tracks came by, most promising first; the policy's entropy."""
         self._key, key = jax.random.split(self._key)
         starts = self._starts(arms)
-        self._agent, came = self._walk(self._agent, self._model.params, self._arrays, starts, key, self._plan)
+        self.agent, came = self._walk(self.agent, self._model.params, self._arrays, starts, key, self._plan)
         sketch = np.asarray(came.sketch).reshape(-1)
         levels = np.asarray(came.levels).reshape(len(sketch), -1)
         scores = np.asarray(came.scores).reshape(len(sketch), -1)
@@ -186,7 +188,9 @@ class HarlSearcher:
         rows = 1 + (self._plan.steps // self._plan.every if self._plan.every else 0)
         sketches = np.zeros((rows, self._tracks), np.int32)
         levels = np.zeros((rows, self._tracks, self._space.width), np.int32)
-        best = sorted((c for c, time in self._times.items() if np.isfinite(time)), key=self._times.__getitem__)
+        best = sorted(
+            (c for c, time in self._times.items() if np.isfinite(time)), key=self._times.__getitem__
+        )
         mine = {arm: [c for c in best if c.sketch == self._space.names[arm]][:16] for arm in set(arms)}
         for row in range(rows):
             for track in range(self._tracks):
