@@ -12,8 +12,8 @@ from rlscope_jax.errors import RlscopeError
 class TuneCommand:
     """Find faster ways to compute a task's function, and note the winners for `@tuned`.
 
-    TASKS is FILE.py:NAME or module:NAME, what it holds one or several TuneTasks or a function that makes them;
-    or the word `report`, which shows the searches of a record.
+    TASKS is FILE.py:NAME or module:NAME: one or several TuneTasks, or a function that makes them. Or it is
+    the word `report`, which shows the searches of a record.
     """
 
     name = "tune"

@@ -125,6 +125,17 @@ class Database:
                     found = None
         return found
 
+    def verdict(self, key: Key) -> Paired | None:
+        """The latest winner's time over the reference's, inside jit; None without a winner."""
+        found = None
+        for row in self._rows(key):
+            if "winner" in row:
+                try:
+                    found = Paired(**row["against_reference"]) if row["winner"] else None
+                except (KeyError, TypeError):
+                    found = None
+        return found
+
     def add_round(self, key: Key, algorithm: str, sketches: Sequence[str], entropy: float) -> None:
         """Note whom a batch's arms were, and how undecided the policy is (not a number: no policy yet)."""
         self._append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -82,10 +82,8 @@ def tune_tasks(
             if on_trials is not None:
                 on_trials(searches, found)
 
-        try:
+        with suppress(KeyboardInterrupt):
             share_trials(searches, trials, carry=carry, on_trials=heard)
-        except KeyboardInterrupt:
-            pass
         done = []
         for search in searches:
             bench = _bench(stack, search.task, target, inside_jit=True)

@@ -126,7 +126,7 @@ def show_record(database: Database) -> None:
 
 
 def curve(values: Sequence[float], low: float | None = None, high: float | None = None) -> str:
-    """Values as a line of blocks, `WIDTH` at most (each the last of its share); those not finite as spaces."""
+    """Values as a line of blocks, `WIDTH` at most, each the last of its share; spaces if not finite."""
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return ""

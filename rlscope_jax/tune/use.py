@@ -13,16 +13,15 @@ from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.space import Candidate
 from rlscope_jax.tune.task import TuneTask
 
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def tuned(task: TuneTask | Callable[[], TuneTask], record: str | Path | None = None) -> Callable[[F], F]:
     """Decorate a function with the winner that `rlscope-jax tune` found for its task on this machine.
 
-    What is decorated computes the same as the task's reference; it runs where there is no winner: arguments of
-    other shapes or types than the task's, another machine, jax or source, nothing tuned yet. The record is read at
-    the first call.
+    What is decorated computes the same as the task's reference; it runs where there is no winner: arguments
+    of other shapes or types than the task's, another machine, jax or source, nothing tuned yet. The record is
+    read at the first call.
 
     Args:
         task: the task, or a function that makes it.

@@ -23,7 +23,7 @@ DISCOUNT = 0.9
 
 
 class ActorCritic(nn.Module):
-    """slots: float32 [n, W, SLOT]; score: float32 [n] (predicted). Gives moves' logits [n, 2 W + 1], values [n]."""
+    """slots: float32 [n, W, SLOT]; score: float32 [n]. Gives moves' logits [n, 2 W + 1], values [n]."""
 
     @nn.compact
     def __call__(self, slots: jax.Array, score: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -76,7 +76,7 @@ def look(params: Any, slots: jax.Array, score: jax.Array, allowed: jax.Array) ->
 
 
 def update(agent: Agent, moves: Moves) -> tuple[Agent, jax.Array]:
-    """Some epochs of PPO's clipped objective (arXiv 1707.06347) on all moves at once; and the policy's entropy."""
+    """Some epochs of PPO's clipped objective (arXiv 1707.06347) on all moves; the policy's entropy."""
     spread = moves.advantage.std() + 1e-6
     advantage = (moves.advantage - moves.advantage.mean()) / spread
 

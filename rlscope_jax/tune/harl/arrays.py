@@ -30,7 +30,7 @@ class SpaceArrays(NamedTuple):
         sizes: int32 [S, W], levels of each parameter; 0 where a sketch has no such parameter.
         strides: int32 [S, W]: a point's number is the sum of its levels times these.
         valid: bool [S, points].
-        features: float32 [S, W, L, F]: a point's features are the sum over its parameters (of `Space.encode`).
+        features: float32 [S, W, L, F]: a point's features (`Space.encode`) are the sum over parameters.
         slots: float32 [S, W, L, SLOT]: kind, name, place in the domain, logarithm, and that it exists.
     """
 

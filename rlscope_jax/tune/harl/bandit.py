@@ -1,6 +1,7 @@
 """A bandit whose arms change their worth: upper confidence bounds over a sliding window (SW-UCB).
 
-Garivier and Moulines, On Upper-Confidence Bound Policies for Non-Stationary Bandit Problems (arXiv 0805.3415).
+Garivier and Moulines, On Upper-Confidence Bound Policies for Non-Stationary Bandit Problems
+(arXiv 0805.3415).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Many tracks through a space at once, each a candidate that the policy moves step by step: one jitted program.
+"""Many tracks through a space at once, candidates that the policy moves step by step, in one program.
 
 A track is worth going on with while the critic expects more of it. Every few steps those with the lowest
 advantage are stopped; each goes on as a new track from the next of the spare starts, so that the shapes stay.

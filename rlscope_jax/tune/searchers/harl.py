@@ -1,8 +1,8 @@
 """Hierarchical adaptive search after HARL (arXiv 2211.11172, of which only the abstract was read).
 
 A bandit says of which sketches the next candidates are. A policy, trained by PPO on what the cost model
-predicts, moves many tracks through those sketches; tracks that the critic expects nothing of are stopped. Of all
-points the tracks came by, the best by the cost model are measured. Needs flax and optax (extra `tune`).
+predicts, moves many tracks through those sketches; tracks that the critic expects nothing of are stopped. Of
+all points the tracks came by, the best by the cost model are measured. Needs flax and optax (extra `tune`).
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class HarlSearcher:
 
 
 def relative(seconds: Sequence[float], span: float) -> np.ndarray:
-    """float32: 1 for the best time, less by the logarithm of what others take, 0 from `span` times that on."""
+    """float32: 1 for the best time, less by the logarithm of others, 0 from `span` times that on."""
     times = np.asarray(seconds, np.float64)
     finite = np.isfinite(times)
     if not finite.any():
