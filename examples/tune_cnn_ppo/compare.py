@@ -2,11 +2,10 @@
 
 import argparse
 
-from tasks import tasks
-
 import rlscope_jax
 from rlscope_jax.tune.database import Database, default_path, key_of
 from rlscope_jax.tune.weights import seconds_per_step
+from tasks import tasks
 
 
 def main():

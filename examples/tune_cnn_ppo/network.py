@@ -5,10 +5,10 @@ Tuned kernels compute forward only, so the update goes through the plain ones. B
 
 import jax
 import jax.numpy as jnp
-from tasks import conv1, conv2
 
 from rlscope_jax import operation
 from rlscope_jax.tune.use import tuned
+from tasks import conv1, conv2
 
 ACTIONS = 4
 SHAPES = {

@@ -1,22 +1,22 @@
 """PPO from pixels, with the rollout's convolutions tuned where `rlscope-jax tune` has found something.
 
-    python train.py --logdir logs/before
-    rlscope-jax tune tasks.py:tasks --from logs/before
-    python train.py --logdir logs/after
-    python compare.py logs/before logs/after
+python train.py --logdir logs/before
+rlscope-jax tune tasks.py:tasks --from logs/before
+python train.py --logdir logs/after
+python compare.py logs/before logs/after
 """
 
 import argparse
 from functools import partial
 
-import catch
 import jax
 import jax.numpy as jnp
-import network
 import optax
-from tasks import ENVS
 
+import catch
+import network
 from rlscope_jax import Schedule, operation, profile
+from tasks import ENVS
 
 STEPS = 16
 DISCOUNT = 0.99
