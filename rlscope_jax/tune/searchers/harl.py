@@ -33,6 +33,8 @@ SPAN = 8.0
 """The cost model's target falls from 1, the best time, by the logarithm, to 0 at this many times as much."""
 HOPE = 0.5
 """Standard deviations of the cost model's members that are added to their mean when candidates are chosen."""
+EXPLORATION = 0.25
+"""Of the bandit over sketches; see `SlidingUcb`."""
 ENOUGH = 32
 """Trials of its own after which a task's cost model forgets those of the tasks before."""
 
@@ -67,7 +69,7 @@ class HarlSearcher:
         stopping: False lets every track run to its end.
         learning: False leaves the policy as it was.
         carried: from the search before.
-        tracks, steps, every, epsilon, best, span, hope: see the constants.
+        tracks, steps, every, epsilon, best, span, hope, exploration: see the constants.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class HarlSearcher:
         best: float = BEST,
         span: float = SPAN,
         hope: float = HOPE,
+        exploration: float = EXPLORATION,
     ) -> None:
         for module in ("flax", "optax"):
             need(module, "tune")
@@ -99,7 +102,8 @@ class HarlSearcher:
             carried.agent if carried else jax.jit(actor_critic.make_agent, static_argnums=1)(first, SLOT)
         )
         self._model = CostModel(space.features, seed)
-        self._bandit, self._arms = bandit, SlidingUcb(len(space.names))
+        self._open = np.flatnonzero(self._arrays.valid.any(axis=1)).tolist()  # sketches that are not empty
+        self._bandit, self._arms = bandit, SlidingUcb(len(self._open), exploration=exploration)
         self._tracks, self._epsilon, self._best, self._span, self._hope = tracks, epsilon, best, span, hope
         self._before = _translated(carried, space) if carried else {}
         self._seen: set[Candidate] = set()
@@ -138,15 +142,14 @@ class HarlSearcher:
         self._times.update(zip(candidates, seconds, strict=True))
         finite = [time for time in self._times.values() if np.isfinite(time)]
         for candidate, time in zip(candidates, seconds, strict=True):
-            self._arms.reward(
-                self._space.names.index(candidate.sketch), min(finite) / time if np.isfinite(time) else 0.0
-            )
+            arm = self._open.index(self._space.names.index(candidate.sketch))
+            self._arms.reward(arm, min(finite) / time if np.isfinite(time) else 0.0)
         self._fit()
 
     def _choose(self, count: int) -> list[int]:
         if self._bandit:
-            return self._arms.choose(count)
-        return self._rng.integers(len(self._space.names), size=count).tolist()
+            return [self._open[arm] for arm in self._arms.choose(count)]
+        return self._rng.choice(self._open, count).tolist()
 
     def _drawn(self, found: Sequence[Candidate], arm: int) -> list[Candidate]:
         """A random new point of a sketch; none if 50 draws give none, or the sketch is empty."""
