@@ -71,7 +71,8 @@ OPTIMIZER = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(RATE))
 
 def look(params: Any, slots: jax.Array, score: jax.Array, allowed: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Log-chances of moves [n, 2 W + 1], those not allowed at minus infinity (nearly); values [n]."""
-    logits, value = ActorCritic().apply(params, slots, score)
+    found: Any = ActorCritic().apply(params, slots, score)
+    logits, value = found
     return jax.nn.log_softmax(jnp.where(allowed, logits, -1e9)), value
 
 

@@ -54,13 +54,11 @@ class Plan(NamedTuple):
         steps: of each.
         every: steps between two looks at who is stopped; 0: nobody is.
         stopped: the share that is.
-        learns: whether the policy is updated.
     """
 
     steps: int = 24
     every: int = 6
     stopped: float = 0.5
-    learns: bool = True
 
 
 @partial(jax.jit, static_argnames="plan")
@@ -131,4 +129,4 @@ def walk(
         points(first.scores, after.scores),
         entropy,
     )
-    return (learned if plan.learns else agent), came
+    return learned, came

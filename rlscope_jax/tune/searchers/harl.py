@@ -94,7 +94,8 @@ class HarlSearcher:
         from rlscope_jax.tune.harl import actor_critic
         from rlscope_jax.tune.harl.tracks import Plan, walk
 
-        self._walk, self._plan = walk, Plan(steps, every if stopping else 0, learns=learning)
+        self._walk, self._plan = walk, Plan(steps, every if stopping else 0)
+        self._learning = learning
         self._space, self._arrays = space, arrays_of(space)
         self._rng = np.random.default_rng(seed)
         first, self._key = jax.random.split(jax.random.key(seed))
@@ -172,7 +173,8 @@ class HarlSearcher:
         """Of each sketch the new points that tracks came by, most promising first; the policy's entropy."""
         self._key, key = jax.random.split(self._key)
         starts = self._starts(arms)
-        self.agent, came = self._walk(self.agent, self._model.params, self._arrays, starts, key, self._plan)
+        learned, came = self._walk(self.agent, self._model.params, self._arrays, starts, key, self._plan)
+        self.agent = learned if self._learning else self.agent
         sketch = np.asarray(came.sketch).reshape(-1)
         levels = np.asarray(came.levels).reshape(len(sketch), -1)
         scores = np.asarray(came.scores).reshape(len(sketch), -1)
