@@ -9,6 +9,7 @@ from rlscope_jax.commands.calibrate import CalibrateCommand
 from rlscope_jax.commands.doctor import DoctorCommand
 from rlscope_jax.commands.record import RecordCommand
 from rlscope_jax.commands.report import ReportCommand
+from rlscope_jax.commands.tune import TuneCommand
 
 
 class Command(Protocol):
@@ -23,4 +24,10 @@ class Command(Protocol):
         """Do it; returns the exit code. Raises RlscopeError for what the person can mend."""
 
 
-COMMANDS: list[Command] = [RecordCommand(), ReportCommand(), CalibrateCommand(), DoctorCommand()]
+COMMANDS: list[Command] = [
+    RecordCommand(),
+    ReportCommand(),
+    CalibrateCommand(),
+    DoctorCommand(),
+    TuneCommand(),
+]

@@ -10,6 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from rlscope_jax.annotate import operation
 from rlscope_jax.tune.space import Candidate
 from rlscope_jax.tune.task import TuneTask
 from rlscope_jax.tune.timing import Calm, Effort, Paired, paired
@@ -67,8 +68,9 @@ class Bench:
         """Built, checked, and bound to the arguments."""
         if candidate not in self._kept:
             try:
-                function = self._build(candidate)
-                result = jax.block_until_ready(function(*self._args))
+                with operation("build"):
+                    function = self._build(candidate)
+                    result = jax.block_until_ready(function(*self._args))
             except Exception as error:
                 lines = str(error).strip().splitlines() or [""]
                 raise CandidateError(f"{type(error).__name__}: {lines[0][:300]}") from error

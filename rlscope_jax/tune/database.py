@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.space import Candidate, Space
 from rlscope_jax.tune.task import TuneTask
+from rlscope_jax.tune.timing import Paired
 from rlscope_jax.tune.trial import Trial
 
 
@@ -51,6 +53,14 @@ def processor() -> str:
     except (OSError, StopIteration):
         pass
     return f"{model} x{os.cpu_count()}"
+
+
+def default_path() -> Path:
+    """Where winners are kept if nobody says where: $RLSCOPE_JAX_TUNE, else a file of the user's cache."""
+    from platformdirs import user_cache_path
+
+    named = os.environ.get("RLSCOPE_JAX_TUNE")
+    return Path(named) if named else user_cache_path("rlscope-jax") / "tune.jsonl"
 
 
 class Database:
@@ -95,6 +105,48 @@ class Database:
         """Note what one call of the reference takes: the unit of all trials' seconds."""
         self._append(asdict(key) | {"reference_seconds": seconds})
 
+    def add_winner(self, space: Space, key: Key, winner: Candidate | None, against: Paired | None) -> None:
+        """Note what a search came to; None: nothing beats the reference."""
+        row: dict[str, Any] = {"winner": None, "against_reference": asdict(against) if against else None}
+        if winner is not None:
+            row["winner"] = {"sketch": winner.sketch, "values": space.values(winner)}
+        self._append(asdict(key) | row)
+
+    def winner(self, space: Space, key: Key) -> Candidate | None:
+        """The latest winner; None where none was noted, or where nothing beat the reference."""
+        found = None
+        for row in self._rows(key):
+            if "winner" in row:
+                try:
+                    found = row["winner"] and space.candidate(
+                        row["winner"]["sketch"], row["winner"]["values"]
+                    )
+                except (KeyError, ValueError, TypeError):
+                    found = None
+        return found
+
+    def verdict(self, key: Key) -> Paired | None:
+        """The latest winner's time over the reference's, inside jit; None without a winner."""
+        found = None
+        for row in self._rows(key):
+            if "winner" in row:
+                try:
+                    found = Paired(**row["against_reference"]) if row["winner"] else None
+                except (KeyError, TypeError):
+                    found = None
+        return found
+
+    def add_round(self, key: Key, algorithm: str, sketches: Sequence[str], entropy: float) -> None:
+        """Note whom a batch's arms were, and how undecided the policy is (not a number: no policy yet)."""
+        self._append(
+            asdict(key)
+            | {"algorithm": algorithm, "arms": list(sketches), "entropy": None if isnan(entropy) else entropy}
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Every line that can be read, whatever its key."""
+        return list(self._all_rows())
+
     def _append(self, row: dict[str, Any]) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,17 +164,22 @@ class Database:
             raise TuneError(f"cannot write the tuning database {self.path}: {error.strerror}") from error
 
     def _rows(self, key: Key) -> Iterator[dict[str, Any]]:
+        wanted = asdict(key)
+        return (
+            row for row in self._all_rows() if all(row.get(name) == value for name, value in wanted.items())
+        )
+
+    def _all_rows(self) -> Iterator[dict[str, Any]]:
         try:
             text = self.path.read_text(errors="replace")
         except FileNotFoundError:
             return
         except OSError as error:
             raise TuneError(f"cannot read the tuning database {self.path}: {error.strerror}") from error
-        wanted = asdict(key)
         for line in text.splitlines():
             try:
                 row = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(row, dict) and all(row.get(name) == value for name, value in wanted.items()):
+            if isinstance(row, dict):
                 yield row

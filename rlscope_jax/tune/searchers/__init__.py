@@ -13,6 +13,7 @@ SEARCHERS = {
     "random": "rlscope_jax.tune.searchers.random:RandomSearcher",
     "evolutionary": "rlscope_jax.tune.searchers.evolutionary:EvolutionarySearcher",
     "tpe": "rlscope_jax.tune.searchers.tpe:TpeSearcher",
+    "harl": "rlscope_jax.tune.searchers.harl:HarlSearcher",
 }
 """Name -> module:class. Loaded when asked for, so that one's dependencies are not another's."""
 

@@ -19,8 +19,11 @@ from rlscope_jax.tune.searchers import SEARCHERS, make_searcher
 from rlscope_jax.tune.table import TableMeasurer
 from tune_tasks import small_table
 
-OPTIONS = {"evolutionary": {"population": 64, "generations": 2}}
-NEEDS = {"evolutionary": "optax", "tpe": "optuna"}
+OPTIONS = {
+    "evolutionary": {"population": 64, "generations": 2},
+    "harl": {"tracks": 16, "steps": 6, "every": 3},
+}
+NEEDS = {"evolutionary": "optax", "tpe": "optuna", "harl": "flax"}
 
 
 @pytest.fixture(params=list(SEARCHERS))
@@ -68,7 +71,7 @@ def test_a_space_may_end_before_the_trials_do(algorithm, table):
     assert {trial.candidate for trial in found.trials} == set(few.candidates)
 
 
-@pytest.mark.parametrize("algorithm", ["evolutionary", "tpe"])
+@pytest.mark.parametrize("algorithm", ["evolutionary", "tpe", "harl"])
 def test_learning_beats_chance(algorithm, table):
     pytest.importorskip(NEEDS[algorithm])
     finals = {
@@ -167,7 +170,7 @@ def test_the_callback_hears_every_trial_once(table):
 
 def test_an_unknown_algorithm_is_named(table):
     with pytest.raises(
-        TuneError, match="no search algorithm 'annealing'; there are random, evolutionary, tpe"
+        TuneError, match="no search algorithm 'annealing'; there are random, evolutionary, tpe, harl"
     ):
         make_searcher("annealing", table.space)
 

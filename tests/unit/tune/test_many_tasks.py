@@ -1,0 +1,185 @@
+"""Several tasks: weights from a profile, one budget, the record, and the winner in a program."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from rlscope_jax.__main__ import main
+from rlscope_jax.tune import Param, Sketch, TuneTask
+from rlscope_jax.tune.allocate import TaskSearch, share_trials
+from rlscope_jax.tune.database import Database, key_of
+from rlscope_jax.tune.errors import TuneError
+from rlscope_jax.tune.searchers import make_searcher
+from rlscope_jax.tune.table import TableMeasurer
+from rlscope_jax.tune.timing import Paired
+from rlscope_jax.tune.trial import Trial
+from rlscope_jax.tune.use import tuned
+from rlscope_jax.tune.weights import seconds_per_step, tasks_from_report
+from tune_tasks import double, small_table
+
+
+def plus(values):
+    return lambda x: x * 2 + values["more"]
+
+
+def task(name="twice", weight=1.0):
+    sketch = Sketch((Param("more", (0, 1)),), plus)
+    return TuneTask(name, (np.arange(4, dtype=np.float32),), double, {"only": sketch}, weight)
+
+
+def figure(raw, corrected=None):
+    return {"raw": raw, "corrected": corrected, "interval": None}
+
+
+def row(path, device_only, overlap, direction=None):
+    wall = {"device_only": device_only, "overlap": overlap}
+    return {"path": path, "kind": "mark", "direction": direction, "wall": wall}
+
+
+REPORT = {
+    "window": {"steps": 4},
+    "operations": [
+        row("rollout/twice", figure(3e9, 2e9), figure(1e9)),
+        row("rollout/twice/inner", figure(1e9, 1e9), figure(0, 0)),
+        row("update/twice", figure(8e9), figure(0), "backward"),
+        row("update/thrice", figure(4e9), figure(None), "forward"),
+        row("not_twice", figure(9e9), figure(0)),
+    ],
+}
+
+
+def test_weights_are_corrected_seconds_per_step_raw_where_they_must_be():
+    assert seconds_per_step(REPORT, "twice") == pytest.approx((2 + 1 + 1) / 4)
+    assert seconds_per_step(REPORT, "update/thrice") == pytest.approx(1)
+    found = tasks_from_report(REPORT, [task("absent"), task("thrice"), task("rollout/twice")])
+    assert [(one.name, one.weight) for one in found] == [("thrice", 1.0), ("rollout/twice", 1.0)]
+    with pytest.raises(TuneError, match=r"\(absent\); its operations are not_twice, rollout/twice"):
+        tasks_from_report(REPORT, [task("absent")])
+
+
+def searches(*weights):
+    table = small_table()
+    made = []
+    for number, weight in enumerate(weights):
+        one = TuneTask(f"task{number}", (), double, table.space.sketches, weight)
+        searcher = make_searcher("random", table.space, number)
+        made.append(TaskSearch(one, searcher, TableMeasurer(table), 5e-3))
+    return made
+
+
+def test_trials_go_where_they_save_most_and_end_with_the_spaces():
+    made = searches(0.01, 10.0)
+    share_trials(made, 64, batch=4)
+    assert len(made[0].trials) + len(made[1].trials) == 64
+    assert all(one.trials for one in made)
+    assert made[1].cost < 10.0
+    made = searches(1.0, 1.0)
+    share_trials(made, 1000)
+    assert [len(one.trials) for one in made] == [len(small_table().candidates)] * 2
+
+
+def test_a_failure_never_counts_as_better_than_the_reference():
+    (one,) = searches(1.0)
+    one.trials.append(Trial(small_table().candidates[0], error="hung"))
+    assert one.ratio == 1.0
+
+
+def test_an_interrupt_keeps_what_was_measured():
+    class Interrupted(TableMeasurer):
+        left = 3
+
+        def measure(self, candidates):
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return super().measure(candidates)
+
+    (one,) = searches(1.0)
+    one.measurer = Interrupted(small_table())
+    with pytest.raises(KeyboardInterrupt):
+        share_trials([one], 16)
+    assert len(one.trials) == 3
+
+
+def test_the_winner_is_used_where_the_key_and_the_arguments_match(tmp_path):
+    made, path = task(), tmp_path / "record.jsonl"
+    winner = made.space.candidate("only", {"more": 1})  # wrong on purpose, so that it can be told apart
+    against = Paired(0.5, 0.4, 0.6, 1.0, 2.0, 15)
+    Database(path).add_winner(made.space, key_of(made), winner, against)
+    assert Database(path).verdict(key_of(made)) == against
+    run = tuned(lambda: made, record=path)(double)
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(run(x), x * 2 + 1)
+    np.testing.assert_array_equal(run(np.arange(3, dtype=np.float32)), [0, 2, 4])  # another shape
+    np.testing.assert_array_equal(run(np.arange(4)), [0, 2, 4, 6])  # another type
+    other = tuned(task("other"), record=path)(double)  # another key
+    np.testing.assert_array_equal(other(x), x * 2)
+    Database(path).add_winner(made.space, key_of(made), None, None)
+    np.testing.assert_array_equal(tuned(made, record=path)(double)(x), x * 2)
+    np.testing.assert_array_equal(tuned(made, record=tmp_path / "none.jsonl")(double)(x), x * 2)
+
+
+TASKS = """
+import numpy as np
+from rlscope_jax.tune import Param, Sketch, TuneTask
+
+def double(x):
+    return x * 2
+
+def build(values):
+    if values["how"] == "wrong":
+        return lambda x: x * 3
+    return double
+
+def tasks():
+    sketch = Sketch((Param("how", ("right", "wrong")),), build)
+    return [TuneTask("twice", (np.arange(4, dtype=np.float32),), double, {"only": sketch})]
+"""
+
+
+def test_the_command_records_and_reports(tmp_path, capsys):
+    file, record = tmp_path / "cli_tasks.py", tmp_path / "record.jsonl"
+    file.write_text(TASKS)
+    arguments = ["tune", f"{file}:tasks", "--algorithm", "random", "--trials", "4", "--in-process"]
+    assert main([*arguments, "--record", str(record)]) == 0
+    rows = [json.loads(line) for line in record.read_text().splitlines()]
+    assert sum("sketch" in row for row in rows) == 2  # the whole space
+    assert sum("error" in row for row in rows) == 1
+    assert sum("winner" in row for row in rows) == 1
+    capsys.readouterr()
+    assert main(["tune", "report", "--record", str(record)]) == 0
+    shown = capsys.readouterr().out
+    assert "twice" in shown
+    assert "only: 2" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing"], "write FILE.py:NAME"),
+        (["absent.py:tasks"], "no file absent.py"),
+        (["no_such_module:tasks"], "cannot be loaded"),
+        (["json:dumps"], "TypeError"),
+        (["json:decoder"], "is no task"),
+        (["tune_tasks:small_table"], "is no task"),
+        (["tune_tasks:misbehaving", "--algorithm", "annealing", "--in-process"], "annealing"),
+        (["tune_tasks:misbehaving", "--from", "nowhere"], "nowhere"),
+        (["report"], "holds no trials"),
+    ],
+)
+def test_bad_input_is_said_in_a_line(arguments, words, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("RLSCOPE_JAX_TUNE", str(tmp_path / "record.jsonl"))
+    assert main(["tune", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+
+
+def test_curves_are_as_wide_as_there_is_room():
+    from rlscope_jax.tune.show import WIDTH, curve
+
+    assert curve([math.inf, 1.0, 0.5]) == " █▁"
+    assert len(curve(list(range(1000)))) == WIDTH
+    assert curve([math.inf]) == ""
