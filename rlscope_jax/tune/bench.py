@@ -13,7 +13,7 @@ import numpy as np
 from rlscope_jax.annotate import operation
 from rlscope_jax.tune.space import Candidate
 from rlscope_jax.tune.task import TuneTask
-from rlscope_jax.tune.timing import Calm, Effort, Paired, paired
+from rlscope_jax.tune.timing import Effort, Paired, paired
 
 
 class CandidateError(Exception):
@@ -32,7 +32,6 @@ class Bench:
         self.task = task
         self._inside_jit = inside_jit
         self._kept: dict[Candidate | None, Callable[[], Any]] = {}
-        self._calm: dict[Candidate | None, Calm] = {}
 
     @cached_property
     def _args(self) -> Any:
@@ -60,7 +59,7 @@ class Bench:
             raise CandidateError(f"right, but not timed: {untimed}")
         other = self._ready(against)
         try:
-            return paired(run, other, effort, self._calm.setdefault(against, Calm()))
+            return paired(run, other, effort)
         finally:
             self._kept = {kept: self._kept[kept] for kept in (None, against) if kept in self._kept}
 

@@ -71,7 +71,8 @@ class Calm:
 
     A load that takes one of two cores slows a parallel incumbent and not a sequential candidate: their ratio
     changes, though both took part in the round. Whether a round counts is decided by the incumbent's time
-    alone, so that the choice favours no candidate.
+    alone, so that the choice favours no candidate. It does make all of them look slower where loads come and
+    go within a round, so it is for machines that are quiet most of the time: for measuring tables.
     """
 
     def __init__(self) -> None:
@@ -92,7 +93,7 @@ def paired(
     """Time two callables, each of which returns when its work is done, in alternation.
 
     Args:
-        calm: of this incumbent, from earlier pairs; learns more.
+        calm: of this incumbent, from earlier pairs; learns more. All rounds count if None.
     """
     return summarize(rounds(candidate, incumbent, effort, calm))
 
@@ -104,7 +105,7 @@ def rounds(
     calm: Calm | None = None,
 ) -> np.ndarray:
     """float64 [rounds, 2]: seconds of the candidate and of the incumbent in each round that counts."""
-    effort, calm = effort or Effort(), calm or Calm()
+    effort = effort or Effort()
     calls = [_calls(function, effort.sample) for function in (candidate, incumbent)]
     times: list[tuple[float, float]] = []
     turn = lost = 0
@@ -116,7 +117,7 @@ def rounds(
         else:
             second = _sample(incumbent, calls[1])
             first = _sample(candidate, calls[0])
-        if calm.disturbed(second) and lost < effort.patience:
+        if calm is not None and calm.disturbed(second) and lost < effort.patience:
             lost += 1
             time.sleep(PAUSE)
             continue
