@@ -351,6 +351,7 @@ def test_the_windows_of_a_run_make_one_report(tmp_path):
     assert load(tmp_path / "log", session=newest).to_dict()["window"]["windows"] == 1
 
 
+@pytest.mark.slow
 def test_brax_compiles_its_epoch_twice_and_the_report_says_so(tmp_path):
     """A stock script; the names are the functions' own, where jax knows them as pmap's `_fun`."""
     pytest.importorskip("brax")

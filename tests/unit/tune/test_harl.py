@@ -60,6 +60,7 @@ def test_arrays_say_what_the_space_says():
                 assert allowed[step * space.width + place] == there
 
 
+@pytest.mark.slow
 def test_every_ablation_searches_and_differs():
     table = small_table()
     found = {
