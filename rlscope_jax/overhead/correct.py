@@ -72,6 +72,7 @@ class Overhead:
 
     def host(self, method: Method) -> HostCost:
         """The host's part, ps."""
+        # Where host events are left alone (the Python tracer, no constants) so is the memory they took.
         of_memory = method.ratio.value * self._memory.per_event if method.host_event else 0.0
         return host_cost(self.attribution, self.cells, method.host_event + of_memory, method.step)
 

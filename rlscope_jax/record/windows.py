@@ -224,10 +224,8 @@ class Windows:
             except RuntimeError as error:
                 self._tell(f"no window now: {error}")
                 return 0
-            until, full = (
-                time.monotonic() + seconds,
-                resident_bytes() + self.plan.max_events * BYTES_RECORDING,
-            )
+            until = time.monotonic() + seconds
+            full = resident_bytes() + self.plan.max_events * BYTES_RECORDING
             self._runs.start_over()
             while time.monotonic() < until and not (self._stop.is_set() or self._own_profiler.is_set()):
                 if isinstance(self.plan.window, RunCount) and self._runs.most >= self.plan.window.count:

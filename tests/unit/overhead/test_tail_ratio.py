@@ -1,0 +1,27 @@
+"""One ratio from several programs' own."""
+
+import pytest
+
+from rlscope_jax.overhead.calibrate import USUAL_RATIO, Sample, _tail_ratio
+
+
+def samples(*ratios, inflation=3.0):
+    return [Sample(str(number), [ratio], 10.0, inflation) for number, ratio in enumerate(ratios)]
+
+
+def test_programs_that_agree_are_believed():
+    assert _tail_ratio(samples(4.0, 4.0, 4.0, 4.0)).value == pytest.approx(4.0)
+
+
+def test_programs_that_disagree_are_drawn_towards_the_usual():
+    assert USUAL_RATIO < _tail_ratio(samples(3.0, 4.0, 5.0)).value < 4.0
+
+
+def test_a_program_that_recording_hardly_slows_does_not_count():
+    found = _tail_ratio([*samples(4.0, 4.0, 4.0), *samples(9.0, inflation=1.1)])
+    assert found.value == pytest.approx(4.0)
+    assert found.high < 9.0
+
+
+def test_a_backend_without_tails_has_none():
+    assert _tail_ratio([Sample("dot", [], 0.0)]).value == 0.0
