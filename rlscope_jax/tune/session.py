@@ -43,7 +43,7 @@ def tune_tasks(
     tasks: Sequence[TuneTask],
     database: Database,
     trials: int = 128,
-    algorithm: str = "harl",
+    algorithm: str = "evolutionary",
     seed: int = 0,
     target: str | None = None,
     carry: bool = True,

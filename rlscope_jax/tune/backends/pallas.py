@@ -54,23 +54,10 @@ def _export(function: Callable[..., Any], values: Values) -> Callable[..., Any]:
 
 
 def _blocks(left: Any, right: Any, block_rows: int, block_columns: int, interpret: bool) -> jax.Array:
-    from jax.experimental import pallas as pl
-
     def kernel(a: Any, b: Any, out: Any) -> None:
         out[...] = jnp.dot(a[...], b[...], preferred_element_type=jnp.float32)
 
-    rows, inner, columns = left.shape[0], left.shape[1], right.shape[1]
-    return pl.pallas_call(
-        kernel,
-        out_shape=jax.ShapeDtypeStruct((rows, columns), jnp.float32),
-        grid=(rows // block_rows, columns // block_columns),
-        in_specs=[
-            pl.BlockSpec((block_rows, inner), lambda i, j: (i, 0)),
-            pl.BlockSpec((inner, block_columns), lambda i, j: (0, j)),
-        ],
-        out_specs=pl.BlockSpec((block_rows, block_columns), lambda i, j: (i, j)),
-        interpret=interpret,
-    )(left, right)
+    return _product(kernel, left, right, block_rows, block_columns, interpret)
 
 
 def _blocked_sum(
@@ -78,16 +65,24 @@ def _blocked_sum(
 ) -> jax.Array:
     from jax.experimental import pallas as pl
 
-    rows, inner, columns = left.shape[0], left.shape[1], right.shape[1]
-
     def kernel(a: Any, b: Any, out: Any) -> None:
         def add(k: Any, total: Any) -> Any:
             part = pl.dslice(k * block_sum, block_sum)
             return total + jnp.dot(a[:, part], b[part, :], preferred_element_type=jnp.float32)
 
         zero = jnp.zeros((block_rows, block_columns), jnp.float32)
-        out[...] = jax.lax.fori_loop(0, inner // block_sum, add, zero)
+        out[...] = jax.lax.fori_loop(0, left.shape[1] // block_sum, add, zero)
 
+    return _product(kernel, left, right, block_rows, block_columns, interpret)
+
+
+def _product(
+    kernel: Callable[..., None], left: Any, right: Any, block_rows: int, block_columns: int, interpret: bool
+) -> jax.Array:
+    """Run a kernel for every block of the product: on whole rows of one side and columns of the other."""
+    from jax.experimental import pallas as pl
+
+    rows, inner, columns = left.shape[0], left.shape[1], right.shape[1]
     return pl.pallas_call(
         kernel,
         out_shape=jax.ShapeDtypeStruct((rows, columns), jnp.float32),
