@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.monitoring
 
-from rlscope_jax._process import page_faults
+from rlscope_jax._process import Usage, usage
 
 named_scope = jax.named_scope
 
@@ -243,8 +243,8 @@ class Recorder:
             _tell_watchers(True)
         self._beside = beside
         self._session: Any = None
-        self.page_faults: int | None = None
-        """How often the process touched new memory while it recorded; known when it has stopped."""
+        self.usage: Usage | None = None
+        """What the process made the system do while it recorded; known when it has stopped."""
         try:
             self._start(python_tracer)
         except BaseException:
@@ -257,15 +257,16 @@ class Recorder:
         jax.devices()  # a session started before its backend would see no device
         _set_metadata()
         self._session = ProfilerSession(profile_options(python_tracer=python_tracer))
-        self._faults_before = page_faults()
+        self._before = usage()
         self.started_ns = time.time_ns()
 
     def stop(self) -> bytes:
         """End the session and return the serialized XSpace (protobuf), without the JSON trace."""
         session, self._session = self._session, None
         self.stopped_ns = time.time_ns()
-        if self._faults_before is not None:
-            self.page_faults = (page_faults() or 0) - self._faults_before
+        now = usage()
+        if now is not None and self._before is not None:
+            self.usage = now.since(self._before)
         try:
             return session.stop()
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from typing import NamedTuple
 
 try:
     import resource
@@ -19,9 +20,31 @@ def resident_bytes() -> int:
         return 0
 
 
-def page_faults() -> int | None:
-    """How often the process touched memory for the first time; None where the system does not tell."""
-    return None if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+class Usage(NamedTuple):
+    """What a process made the system do: since it began, or between two instants.
+
+    Args:
+        page_faults: how often it touched memory for the first time.
+        system_ns: processor time within the system, of all threads: what handling these took, and other
+            calls. Told by a clock that ticks every 4 ms on many systems.
+        switches: how often a thread of it went to sleep.
+    """
+
+    page_faults: int
+    system_ns: int
+    switches: int
+
+    def since(self, before: Usage) -> Usage:
+        """What came after an earlier instant."""
+        return Usage(*(now - then for now, then in zip(self, before, strict=True)))
+
+
+def usage() -> Usage | None:
+    """Of this process, until now; None where the system does not tell."""
+    if resource is None:
+        return None
+    told = resource.getrusage(resource.RUSAGE_SELF)
+    return Usage(told.ru_minflt, round(told.ru_stime * 1e9), told.ru_nvcsw)
 
 
 @cache

@@ -5,25 +5,30 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from rlscope_jax._process import page_faults
+from rlscope_jax._process import Usage, usage
 
-_KEPT = 30
-"""Steps kept on each side of a window: the nearest say most."""
+_LEAST, _MOST = 30, 1000
+_SPAN_NS = 1_000_000_000
+"""Steps kept on each side of a window: as many as a second holds. The nearest say most, but the speed of a
+shared machine wanders within tenths of a second."""
+_NOTHING = Usage(0, 0, 0)
 _WARM_UP = 1
 """Steps left out after compiling or recording: they run slower than the rest."""
 
 
 class AnchorClock:
-    """Times steps while nothing is recorded, between one window and the next.
+    """Times steps while nothing is recorded: before each window, and after it.
 
-    Costs two readings of the clock and of the process' page faults a step. A step's time is that of its whole
-    body, up to `step()`; where calls return before the device is done, the step that ends at a window's edge
-    waits for what the others left.
+    Costs two readings of the clock and of what the system says of the process a step. A step's time is that
+    of its whole body, up to `step()`; where calls return before the device is done, the step that ends at a
+    window's edge waits for what the others left.
     """
 
     def __init__(self) -> None:
-        self._steps: deque[tuple[int, int]] = deque(maxlen=_KEPT)  # ns, page faults
-        self._began: tuple[int, int] | None = None
+        self._before: deque[tuple[int, Usage]] = deque()  # ns
+        self._after: list[int] = []
+        self._span_before = self._span_after = 0  # ns
+        self._began: tuple[int, Usage] | None = None
         self._to_skip = _WARM_UP
 
     @property
@@ -33,7 +38,7 @@ class AnchorClock:
 
     def step_begins(self, recorded: bool) -> None:
         """A step begins; only one that nobody records is timed."""
-        self._began = None if recorded else (time.perf_counter_ns(), page_faults() or 0)
+        self._began = None if recorded else (time.perf_counter_ns(), usage() or _NOTHING)
 
     def step_ends(self) -> None:
         """The step that began is over, and has been waited for where it ends at an edge."""
@@ -43,11 +48,30 @@ class AnchorClock:
         if self._to_skip > 0:
             self._to_skip -= 1
         else:
-            self._steps.append((time.perf_counter_ns() - began[0], (page_faults() or 0) - began[1]))
+            self._keep(time.perf_counter_ns() - began[0], (usage() or _NOTHING).since(began[1]))
+
+    def _keep(self, took: int, used: Usage) -> None:
+        if not _is_enough(len(self._after), self._span_after):
+            self._after.append(took)
+            self._span_after += took
+        self._before.append((took, used))
+        self._span_before += took
+        while _is_enough(len(self._before) - 1, self._span_before - self._before[0][0]):
+            self._span_before -= self._before.popleft()[0]
 
     def window_closes(self) -> dict:
-        """What to write beside the window that just closed; the steps after it serve the next one."""
-        steps = list(self._steps)
-        self._steps.clear()
-        self._to_skip = _WARM_UP
-        return {"steps_ns": [ns for ns, _ in steps], "page_faults": [faults for _, faults in steps]}
+        """What to write beside the window that just closed: the steps before it."""
+        steps = list(self._before)
+        self._before.clear()
+        self._after, self._span_before, self._span_after, self._to_skip = [], 0, 0, _WARM_UP
+        used = {name: [getattr(use, name) for _, use in steps] for name in Usage._fields}
+        return {"steps_ns": [ns for ns, _ in steps], **used}
+
+    @property
+    def after(self) -> list[int]:
+        """The steps after the window that closed last, ns; they also come before the next one."""
+        return self._after
+
+
+def _is_enough(steps: int, span: int) -> bool:
+    return steps >= _MOST or (steps >= _LEAST and span >= _SPAN_NS)

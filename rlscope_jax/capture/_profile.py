@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rlscope_jax import _jax
+from rlscope_jax._process import Usage
 from rlscope_jax.capture._anchors import AnchorClock
 from rlscope_jax.capture._budget import EventBudget
 from rlscope_jax.capture._compiles import CompileLog
@@ -17,6 +18,7 @@ from rlscope_jax.capture._schedule import Phase, Schedule
 from rlscope_jax.capture._session import (
     StoppedEarly,
     Window,
+    add_to_anchors,
     fallback_directory,
     local_directory,
     write_profile,
@@ -77,6 +79,7 @@ class profile:
         self._budget = EventBudget(max_events)
         self._first_step = 0
         self._clock = AnchorClock()
+        self._described: Path | None = None  # the last window that has a description
         self._compiles = CompileLog(lambda: self._step)
         self._closed = True
         self._process = os.getpid()
@@ -116,6 +119,7 @@ class profile:
                 self._closed, self._last = True, None
                 self._close_step()
                 self._end(last=self._step - 1)  # what ran since the last step() is no whole step
+                self._keep_steps_after()
 
     def step(self, value: Any = None) -> None:
         """Mark the end of a training step.
@@ -200,6 +204,7 @@ class profile:
         self._phase = phase
         if phase is Phase.OFF:
             return
+        self._keep_steps_after()
         try:
             self._recorder = _jax.Recorder()
             self._first_step = self._step
@@ -224,7 +229,7 @@ class profile:
         # A schedule's window that no step ended in is only the start of a cycle that never came.
         if self._phase is Phase.ACTIVE and (self.schedule is None or last >= self._first_step):
             window = Window(recorder.started_ns, recorder.stopped_ns, self._first_step, last)
-            self._keep(space, window, early, recorder.page_faults)
+            self._keep(space, window, early, recorder.usage)
         if early is not None:
             self._warn(
                 "early",
@@ -232,9 +237,7 @@ class profile:
                 f"max_events is {early.limit_events:,}",
             )
 
-    def _keep(
-        self, space: bytes, window: Window, early: StoppedEarly | None, page_faults: int | None
-    ) -> None:
+    def _keep(self, space: bytes, window: Window, early: StoppedEarly | None, usage: Usage | None) -> None:
         steps = f"the profile of steps {window.first_step} to {window.last_step}"
         try:
             path = write_profile(self.logdir, space)
@@ -255,10 +258,20 @@ class profile:
                 early,
                 anchors=anchors,
                 compiles=self._compiles.functions(),
-                page_faults=page_faults,
+                usage=usage,
             )
+            self._described = path
         except Exception as error:
             self._warn("sidecar", f"could not describe {steps}: {error}")
+
+    def _keep_steps_after(self) -> None:
+        described, self._described = self._described, None
+        if described is None or not self._clock.after:
+            return
+        try:
+            add_to_anchors(described, self._clock.after)
+        except Exception as error:
+            self._warn("sidecar", f"could not add to the description of {described}: {error}")
 
     def _wait(self, value: Any) -> None:
         try:

@@ -14,6 +14,7 @@ import jax
 import platformdirs
 
 from rlscope_jax import __version__, _jax
+from rlscope_jax._process import Usage
 from rlscope_jax.annotate import _traced
 from rlscope_jax.names import decode
 
@@ -89,7 +90,7 @@ def write_sidecar(
     stopped_early: StoppedEarly | None = None,
     part_of: str | None = None,
     anchors: dict | None = None,
-    page_faults: int | None = None,
+    usage: Usage | None = None,
     compiles: list[dict] | None = None,
 ) -> None:
     """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
@@ -100,7 +101,7 @@ def write_sidecar(
         stopped_early: why it ended before its time.
         part_of: the run of which it is one window of many; a report adds such windows up.
         anchors: unprofiled steps timed around it, see `AnchorClock`.
-        page_faults: how often the process touched new memory within it: recording does, at a cost.
+        usage: what the process made the system do within it: recording touches new memory, at a cost.
         compiles: what jax compiled since recording began, see `CompileLog`.
 
     Raises:
@@ -123,12 +124,24 @@ def write_sidecar(
         "stopped_early": None if stopped_early is None else asdict(stopped_early),
         "part_of": part_of,
         "anchors": anchors,
-        "page_faults": page_faults,
+        **(usage._asdict() if usage is not None else {}),
         "compiles": compiles,
     }
     sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)
     _write_atomically(sidecars / f"{session}.json", json.dumps(sidecar, indent=1).encode())
+
+
+def add_to_anchors(profile: Path, after: list[int]) -> None:
+    """Complete a session's description by the unprofiled steps after it, ns.
+
+    Raises:
+        OSError, ValueError: there is no description, or it cannot be written.
+    """
+    path = profile.parents[2] / "rlscope" / f"{profile.parent.name}.json"
+    sidecar = json.loads(path.read_text())
+    sidecar["anchors"]["after_ns"] = after
+    _write_atomically(path, json.dumps(sidecar, indent=1).encode())
 
 
 def rewrite_compiles(profile: Path, compiles: list[dict]) -> None:

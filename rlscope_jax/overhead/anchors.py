@@ -15,39 +15,70 @@ TELLING_INFLATION = 1.2
 _LEFT_UNDONE = 2.0
 
 
-def typical(steps: Sequence[float]) -> float:
-    """What one of some steps in a row takes: the median, or the mean where calls return early.
+def telling(steps: Sequence[float]) -> list[int]:
+    """Which of some steps in a row tell what one takes: all but the shortest and the longest tenth.
 
-    Then the last step, which ends at an edge, waits for what the others left: it stands out.
+    Of their times the mean is taken: on a machine that works now fast, now slowly, the median is the one or
+    the other. Where calls return early all count, for then the last step waits for what the others left.
     """
-    middle = statistics.median(steps)
-    return statistics.fmean(steps) if steps[-1] > _LEFT_UNDONE * middle else middle
+    if returns_early(steps):
+        return list(range(len(steps)))
+    out = max(round(len(steps) / 10), 1) if len(steps) > 2 else 0
+    return sorted(range(len(steps)), key=steps.__getitem__)[out : len(steps) - out]
+
+
+def returns_early(steps: Sequence[float]) -> bool:
+    """Whether the last step, which ends at an edge, stands out: it waited for what the others left."""
+    return steps[-1] > _LEFT_UNDONE * statistics.median(steps)
+
+
+def typical(steps: Sequence[float]) -> float:
+    """What one of some steps in a row takes, see `telling`."""
+    return statistics.fmean(steps[place] for place in telling(steps))
 
 
 @dataclass(frozen=True)
 class Anchors:
-    """Durations of unprofiled steps in a row, ns."""
+    """Durations of unprofiled steps in a row, ns: before a window, and after it where there were such."""
 
     steps: tuple[int, ...]
+    after: tuple[int, ...] = ()
 
     @property
     def base(self) -> float:
-        """What an unprofiled step takes."""
-        return typical(self.steps)
+        """What an unprofiled step takes: half-way between both sides, so that a steady drift cancels."""
+        return statistics.fmean(map(typical, self._sides))
 
     @property
     def uncertainty(self) -> float:
-        """Half-width of nine in ten medians of so many steps: 1.64 standard errors, from the quartiles."""
-        low, _, high = statistics.quantiles(self.steps, n=4)
-        scatter = 1.64 * 1.253 * (high - low) / 1.349 / math.sqrt(len(self.steps))
-        return min(scatter, self.base)
+        """Half-width: what so many steps leave open, and half of what the two sides differ by."""
+        sides = self._sides
+        doubt = math.hypot(*map(_doubt, sides)) / len(sides)
+        apart = abs(typical(sides[0]) - typical(sides[-1])) / 2
+        return min(math.hypot(doubt, apart), self.base)
+
+    @property
+    def _sides(self) -> list[tuple[int, ...]]:
+        # Where calls return early the last steps of a program may not have been waited for.
+        enough = len(self.after) >= LEAST
+        early = any(returns_early(side) for side in (self.steps, self.after) if side)
+        return [self.steps, self.after] if enough and not early else [self.steps]
+
+
+def _doubt(steps: Sequence[float]) -> float:
+    """Half-width of nine in ten means of so many steps: 1.64 standard errors, from the quartiles."""
+    low, _, high = statistics.quantiles(steps, n=4)
+    return 1.64 * (high - low) / 1.349 / math.sqrt(len(steps))
 
 
 def read_anchors(sidecar: dict) -> Anchors | None:
-    """The unprofiled steps that our own capture wrote down; None without enough of them."""
+    """The unprofiled steps that our own capture wrote down; None without enough of them before the window."""
     written = sidecar.get("anchors")
-    steps = written.get("steps_ns") if isinstance(written, dict) else None
-    if not isinstance(steps, list):
+    if not isinstance(written, dict):
         return None
-    sound = tuple(step for step in steps if type(step) is int and step > 0)
-    return Anchors(sound) if len(sound) >= LEAST else None
+    before, after = (_sound(written.get(name)) for name in ("steps_ns", "after_ns"))
+    return Anchors(before, after) if len(before) >= LEAST else None
+
+
+def _sound(steps: object) -> tuple[int, ...]:
+    return tuple(step for step in steps if type(step) is int and step > 0) if isinstance(steps, list) else ()

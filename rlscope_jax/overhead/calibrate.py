@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from rlscope_jax import _jax
-from rlscope_jax._process import page_faults
+from rlscope_jax._process import usage
 from rlscope_jax.attribution.attribute import attribute
+from rlscope_jax.capture._waits import visible_waits
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.suite import PROGRAMS, waited_for
@@ -32,7 +33,7 @@ LEAST_SPREAD = 0.18
 USUAL_RATIO, USUAL_SCATTER = 3.15, 0.3
 """Between the 2.95 of a first study, whose tails were not cut, and 3.2 to 3.4 in quiet minutes here."""
 TELLING_INFLATION = 1.5
-_PROGRAM_SECONDS, _ENOUGH, _CALLS, _MARKS = 1.0, 40, 100, 1000
+_PROGRAM_SECONDS, _CALLS, _MARKS = 0.9, 100, 1000
 _LEAST_EVENTS = 200
 _RUNS = 5  # of a program in one window
 _PAGES = 4096
@@ -60,12 +61,16 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
     """
     _discard_first_capture()
     page = _page_cost()
-    event, annotation, step, python_call = _host_costs()
-    samples = []
-    for number, (name, make) in enumerate(PROGRAMS.items()):
-        progress((number + 1) / (len(PROGRAMS) + 1))
-        samples.append(_sample(name, make(), event.value, page.value))
+    event, annotation, python_call = _host_costs()
+    step = _step_cost(event)
+    repeats = [_Repeats(name, make()) for name, make in PROGRAMS.items()]
+    began, seconds = time.perf_counter(), _PROGRAM_SECONDS * len(repeats)
+    while (spent := time.perf_counter() - began) < seconds:
+        progress(spent / seconds)
+        for one in repeats:
+            one.once()
     progress(1.0)
+    samples = [one.sample(event.value, page.value) for one in repeats]
     ratio = _tail_ratio(samples)
     floor = min((sample.floor_ns for sample in samples if sample.ratios), default=0.0) / 8
     wait = _wait_cost(ratio, event)
@@ -88,40 +93,52 @@ def _tail_ratio(samples: list[Sample]) -> Constant:
     return Constant(value, max(value - spread, 0.0), value + spread)
 
 
-def _sample(name: str, run: Callable[[], None], host_event_ns: float, page_ns: float) -> Sample:
-    """Repeat [warm, base, profiled, warm, base] for a second at most; the fastest of each are compared.
+class _Repeats:
+    """One program's repeats of [warm, base, profiled, warm, base]; the fastest of each are compared.
 
-    A neighbour interrupts some repeats and slows others by half, with and without the recorder; a median
-    over pairs would mix them all.
+    A neighbour slows some repeats by half, for a second at a time, with and without the recorder: a median
+    over pairs would mix them all. So programs take turns, and none has all of its repeats in a slow second.
     """
-    for _ in range(3):
-        run()
 
-    def several() -> None:
-        for _ in range(_RUNS):
+    def __init__(self, name: str, run: Callable[[], None]) -> None:
+        self._name, self._run = name, run
+        self._bases: list[float] = []
+        self._profiled: list[tuple[float, float, int]] = []  # ns, tails in ns, pages
+        self._host_events: list[int] = []
+        self._events = 1
+        for _ in range(3):
             run()
 
-    bases: list[float] = []
-    profiled: list[tuple[float, float]] = []  # time and tails, ns
-    events = 1
-    deadline = time.perf_counter() + _PROGRAM_SECONDS
-    while len(profiled) < _ENOUGH and time.perf_counter() < deadline:
-        run()
-        bases.append(_timed(several) / _RUNS)  # as long as what is recorded: the fastest of many is faster
-        overhead, took, pages = _recorded(several)
-        run()
-        bases.append(_timed(several) / _RUNS)
-        took -= pages * page_ns
-        host = sum(len(activity.thread.start) for activity in overhead.attribution.activities)
+    def once(self) -> None:
+        """Repeat."""
+        self._run()
+        self._bases.append(_timed(self._several) / _RUNS)  # as long as what is recorded
+        overhead, took, pages = _recorded(self._several)
+        self._run()
+        self._bases.append(_timed(self._several) / _RUNS)
         tails = float(overhead.device.wall.sum()) / 1000
-        profiled.append(((took - host * host_event_ns) / _RUNS, tails / _RUNS))
-        events = max(events, int(overhead.device.count.sum()) // _RUNS)
-    if events < _LEAST_EVENTS:  # XLA made one kernel of the whole loop
-        return Sample(name, [], 0.0)
-    base = statistics.median(_fastest(bases))
-    ratios = [(took - base) / tails for took, tails in _fastest(profiled) if tails > 0]
-    inflation = statistics.median(took for took, _ in _fastest(profiled)) / base
-    return Sample(name, ratios, base / events, inflation)
+        self._profiled.append((took, tails, pages))
+        self._host_events.append(
+            sum(len(activity.thread.start) for activity in overhead.attribution.activities)
+        )
+        self._events = max(self._events, int(overhead.device.count.sum()) // _RUNS)
+
+    def _several(self) -> None:
+        for _ in range(_RUNS):
+            self._run()
+
+    def sample(self, host_event_ns: float, page_ns: float) -> Sample:
+        """What they come to."""
+        if self._events < _LEAST_EVENTS:  # XLA made one kernel of the whole loop
+            return Sample(self._name, [], 0.0)
+        profiled = [
+            ((took - pages * page_ns - host * host_event_ns) / _RUNS, tails / _RUNS)
+            for (took, tails, pages), host in zip(self._profiled, self._host_events, strict=True)
+        ]
+        base = statistics.median(_fastest(self._bases))
+        ratios = [(took - base) / tails for took, tails in _fastest(profiled) if tails > 0]
+        inflation = statistics.median(took for took, _ in _fastest(profiled)) / base
+        return Sample(self._name, ratios, base / self._events, inflation)
 
 
 def _fastest(values: list) -> list:
@@ -136,7 +153,8 @@ def _recorded(run: Callable[[], None]) -> tuple[Overhead, float, int]:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "calibration.xplane.pb"
         path.write_bytes(space)
-        return Overhead(attribute(read_trace(path))), took, recorder.page_faults or 0
+        pages = recorder.usage.page_faults if recorder.usage else 0
+        return Overhead(attribute(read_trace(path))), took, pages
 
 
 def _timed(run: Callable[[], None]) -> float:
@@ -163,9 +181,10 @@ def _page_cost() -> Constant:
         if hasattr(mmap, "MADV_NOHUGEPAGE"):
             memory.madvise(mmap.MADV_NOHUGEPAGE)
         byte_of_each = np.ndarray((_PAGES,), np.uint8, memory, 0, (mmap.PAGESIZE,))
-        before = page_faults()
+        before = usage()
         took = _timed(functools.partial(byte_of_each.fill, 1))
-        touched = (page_faults() or 0) - (before or 0)
+        now = usage()
+        touched = now.since(before).page_faults if now and before else 0
         if touched > _PAGES // 2:
             costs.append(took / touched)
     if not costs:
@@ -174,8 +193,8 @@ def _page_cost() -> Constant:
     return Constant(value, min(min(costs), 0.7 * value), max(max(costs), 1.3 * value))
 
 
-def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
-    """Of a runtime event, an annotation, a step annotation and a call under the Python tracer, ns each."""
+def _host_costs() -> tuple[Constant, Constant, Constant]:
+    """Of a runtime event, an annotation and a call under the Python tracer, ns each."""
     x = jnp.ones((2, 2))
     one = jax.jit(lambda x: x + 1)
     one(x).block_until_ready()
@@ -188,11 +207,6 @@ def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
     def marks() -> None:
         for _ in range(_MARKS):
             with _jax.TraceMe("rlscope_calibration"):
-                pass
-
-    def steps() -> None:
-        for number in range(_MARKS // 4):
-            with _jax.step_annotation("rlscope_calibration", number):
                 pass
 
     def nothing() -> None:
@@ -208,9 +222,44 @@ def _host_costs() -> tuple[Constant, Constant, Constant, Constant]:
     return (
         _difference(calls, _CALLS * per_call),
         _difference(marks, _MARKS),
-        _difference(steps, _MARKS // 4),
         _difference(python, 2 * _MARKS, python_tracer=True),
     )
+
+
+def _step_cost(event: Constant) -> Constant:
+    """Of a step that dispatches and waits, as `profile()` records it, beyond its events, ns.
+
+    An annotation in a loop of nothing else costs a tenth of what it costs between dispatches.
+    """
+    x = jnp.ones((2, 2))
+    one = jax.jit(lambda x: x + 1)
+    one(x).block_until_ready()
+
+    def plain() -> None:
+        for _ in range(_CALLS):
+            one(x).block_until_ready()
+
+    def steps() -> None:
+        for number in range(_CALLS):
+            with _jax.step_annotation("rlscope_calibration", number):
+                one(x).block_until_ready()
+
+    def recorded() -> tuple[float, bytes]:
+        recorder = _jax.Recorder()
+        with visible_waits():
+            took = _timed(steps)
+        return took, recorder.stop()
+
+    _, space = recorded()
+    expected = _events_per_call(space) * event.value
+    bases: list[float] = []
+    profiled: list[float] = []
+    for _ in range(20):
+        bases += [_timed(plain), _timed(plain)]
+        profiled.append(recorded()[0])
+    quick, slow = _fastest(bases), _fastest(profiled)
+    value = max((statistics.median(slow) - statistics.median(quick)) / _CALLS - expected, 0.0)
+    return Constant(value, 0.5 * value, 1.5 * value)
 
 
 def _wait_cost(ratio: Constant, event: Constant) -> Constant:

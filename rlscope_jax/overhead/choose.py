@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 
-from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors, typical
+from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors, telling, typical
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Correction, Overhead
 from rlscope_jax.overhead.method import Method
@@ -94,16 +93,15 @@ def _anchored(
     Where constants are known, one factor scales them all; else the ratio of the ops alone is found.
     """
     spans = [step.end - step.start for step in steps]
-    profiled = typical(spans)
-    typically = statistics.median if profiled == statistics.median(spans) else statistics.fmean
-    units = float(typically(overhead.device_units(steps).tolist()))
+    profiled, counted = typical(spans), telling(spans)
+    units = float(overhead.device_units(steps)[counted].mean())
     base, doubt = 1000.0 * anchors.base, 1000.0 * anchors.uncertainty
     usable = known if tails else None
     expected, woken = units, 0.0
     if usable is not None:
-        host = float(typically(overhead.host_of_steps(usable, steps).tolist()))
+        host = float(overhead.host_of_steps(usable, steps)[counted].mean())
         expected = usable.ratio.value * units + host
-        woken = float(typically(overhead.wakes_of_steps(usable.ratio.value, steps).tolist()))
+        woken = float(overhead.wakes_of_steps(usable.ratio.value, steps)[counted].mean())
     if expected <= 0:
         return None, None
     extra = profiled - base

@@ -1,21 +1,30 @@
 """Memory that the recorder touched for the first time: a page costs microseconds, and an op's tail misses it.
 
 The system hands out memory page by page, when it is first touched. A window that is larger than those before
-it is recorded into new memory: about one page in nine ops, which made tiny ops half as expensive again.
+it is recorded into new memory: about one page in eight ops, which made tiny ops half as expensive again. What
+a page costs varies (3 to 20 µs on one virtual machine, whose host hands out memory too), so the window's own
+processor time within the system says it.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from dataclasses import dataclass
 
 from rlscope_jax.overhead.constants import Constants
 from rlscope_jax.xla_events.trace import Step, Trace
 
-EVENT_PAGES = 0.058
-"""Pages an event takes where all memory is new (0.054 to 0.059 on seven programs); an op has two events."""
-USUAL_COST = 1.2
-"""µs of tail that a page costs where nothing is calibrated: 3.3 to 4.4 µs over a ratio of about 3."""
+EVENT_PAGES = 0.07
+"""Pages an event takes where all memory is new (0.064 to 0.07 on three programs); an op has two events."""
+USUAL_PAGE, USUAL_RATIO = 3800.0, 3.15
+"""ns that a page costs, and tails that an op costs, where nothing is calibrated."""
+CHEAPEST, DEAREST = 0.5, 6.0
+"""A page of a window costs at least and at most so many times what calibration found."""
+SWITCH = 15e3
+"""ns of system time to put a thread to sleep and wake it (16 to 22 where a recorder made many sleep)."""
+TICK = 4e6
+"""ns: system time is told by a clock that ticks 250 times a second."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +49,32 @@ def new_memory(trace: Trace, sidecar: dict, steps: list[Step], constants: Consta
     events = 2 * ops + sum(int((thread.op < 0).sum()) for thread in trace.host_threads)
     if not events:
         return NONE
-    cost = USUAL_COST * 1e6
+    page, spread, ratio = USUAL_PAGE, 0.5, USUAL_RATIO
     if constants is not None and constants.tail_ratio.value:
-        cost = 1000 * constants.page_fault.value / constants.tail_ratio.value
+        page, spread = constants.page_fault.value, constants.page_fault.relative
+        ratio = constants.tail_ratio.value
     most = EVENT_PAGES * events
-    counted = sidecar.get("page_faults")
-    if type(counted) is not int:
-        return NewMemory(cost * EVENT_PAGES / 2, cost * EVENT_PAGES / 2)
-    touched = min(max(counted - _of_the_program(sidecar) * len(steps), 0.0), most)
-    spread = constants.page_fault.relative if constants is not None else 0.5
-    return NewMemory(cost * touched / events, spread * cost * touched / events)
+    counted = _beyond_the_program(sidecar, "page_faults", len(steps))
+    if counted is None:
+        return NewMemory(page * 500 * EVENT_PAGES / ratio, page * 500 * EVENT_PAGES / ratio)
+    if counted <= 0:
+        return NONE
+    took = _beyond_the_program(sidecar, "system_ns", len(steps))
+    if took is not None:
+        took -= SWITCH * max(_beyond_the_program(sidecar, "switches", len(steps)) or 0, 0)
+        told, spread = took / counted, math.sqrt(TICK / max(took, TICK))
+        page = min(max(told, CHEAPEST * page), DEAREST * page)
+    tails = 1000 * page * min(counted, most) / events / ratio
+    return NewMemory(tails, spread * tails)
 
 
-def _of_the_program(sidecar: dict) -> float:
-    """Pages that an unprofiled step touches."""
-    anchors = sidecar.get("anchors")
-    counted = anchors.get("page_faults") if isinstance(anchors, dict) else None
-    sound = [count for count in counted if type(count) is int] if isinstance(counted, list) else []
-    return statistics.median(sound) if sound else 0.0
+def _beyond_the_program(sidecar: dict, what: str, steps: int) -> float | None:
+    """What a window used, less what so many unprofiled steps use; None where nobody counted."""
+    used, anchors = sidecar.get(what), sidecar.get("anchors")
+    if type(used) is not int:
+        return None
+    without = anchors.get(what) if isinstance(anchors, dict) else None
+    sound = [one for one in without if type(one) is int] if isinstance(without, list) else []
+    # A median of page faults, which single steps have many of; a mean of what a slow clock tells.
+    typical = statistics.median if what == "page_faults" else statistics.fmean
+    return used - steps * typical(sound) if sound else float(used)

@@ -244,7 +244,7 @@ class Windows:
                 window,
                 part_of=self.run,
                 compiles=self._compiled(),
-                page_faults=recorder.page_faults,
+                usage=recorder.usage,
             )
             self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began

@@ -192,13 +192,16 @@ def test_what_was_called_before_the_block_is_not_recorded_in_it(tmp_path):
 
 
 def test_steps_that_nobody_records_are_timed_beside_the_window(tmp_path):
-    profiler = train(tmp_path, 20, Schedule(wait=8, active=2, repeat=2))
+    profiler = train(tmp_path, 24, Schedule(wait=8, active=2, repeat=2))
     [first, second] = [session.sidecar["anchors"]["steps_ns"] for session in sessions(tmp_path)]
     # Of eight steps the first is warm-up; a process' first window is preceded by a capture thrown away.
     assert len(first) in (6, 7)
     assert len(second) == 7
     assert all(step > 0 for step in first + second)
     assert len(profiler.sessions) == 2
+    [between, last] = [session.sidecar["anchors"]["after_ns"] for session in sessions(tmp_path)]
+    assert between == second  # they lie after the one and before the other
+    assert len(last) == 3  # of four, the first is warm-up
 
 
 def test_a_process_first_capture_is_thrown_away(tmp_path, monkeypatch):

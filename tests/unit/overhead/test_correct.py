@@ -136,8 +136,13 @@ def test_a_jax_without_tails_needs_unprofiled_steps(tmp_path):
     assert self_times(correction.table)["policy"] == pytest.approx(3 * 10 * 400 * NS, rel=1e-2)
 
 
-def test_steps_that_return_early_are_averaged():
-    assert typical([10, 11, 12, 10, 11]) == 11
+def test_steps_are_averaged_without_the_tenth_at_each_end():
+    assert typical([10, 11, 12, 10, 12]) == 11
+    assert typical([500, *[10] * 9, *[20] * 9, 1]) == 15
+    assert typical([7, 9]) == 8
+
+
+def test_steps_that_return_early_are_all_averaged():
     assert typical([1, 1, 1, 1, 46]) == 10
 
 
@@ -150,3 +155,22 @@ def test_too_little_or_odd_content_is_no_anchor(anchors):
 
 def test_anchors_are_read():
     assert read_anchors({"anchors": {"steps_ns": [5, 3, 4, 6, 7]}}).base == 5
+    both = {"steps_ns": [5, 3, 4, 6, 7], "after_ns": [8, 9, 9, 10, 9]}
+    assert read_anchors({"anchors": both}) == Anchors((5, 3, 4, 6, 7), (8, 9, 9, 10, 9))
+    assert read_anchors({"anchors": {**both, "after_ns": "x"}}).after == ()
+
+
+def test_a_steady_drift_between_the_sides_of_a_window_cancels_and_is_in_the_doubt():
+    anchors = Anchors((100,) * 8, (120,) * 5)
+    assert anchors.base == 110
+    assert anchors.uncertainty == 10
+    assert Anchors((100,) * 8, (100,) * 5).uncertainty == 0
+
+
+def test_too_few_steps_after_a_window_do_not_count():
+    assert Anchors((100,) * 8, (120,) * 4).base == 100
+
+
+def test_where_calls_return_early_steps_after_a_window_do_not_count():
+    # The last one before it was waited for; nobody waited for the last one after it.
+    assert Anchors((1, 1, 1, 1, 46), (1, 1, 1, 1, 1)).base == 10

@@ -39,6 +39,22 @@ def test_pages_that_unprofiled_steps_touch_are_the_programs(trace):
     assert found.per_event == pytest.approx((7 - 2 * 2) * PAGE / events_of(trace))
 
 
+def test_what_a_page_cost_is_what_the_system_took_beyond_the_programs_own(trace):
+    anchors = {"steps_ns": [1] * 5, "page_faults": [0] * 5, "system_ns": [0, 0, 4_000_000, 0, 0]}
+    steps = [object()] * 10
+    sidecar = {"page_faults": 4000, "system_ns": 32_000_000, "anchors": anchors}
+    counted = min(4000, EVENT_PAGES * events_of(trace))
+    found = new_memory(trace, sidecar, steps, CONSTANTS)
+    assert found.per_event == pytest.approx(counted * 2 * PAGE / events_of(trace))  # 24 ms: 6 µs a page
+    assert found.doubt == pytest.approx(found.per_event * (4 / 24) ** 0.5)
+
+
+@pytest.mark.parametrize(("system_ns", "times"), [(10**12, 6), (0, 0.5), (-5, 0.5)])
+def test_what_the_system_took_for_other_things_is_not_the_pages(trace, system_ns, times):
+    found = new_memory(trace, {"page_faults": 4, "system_ns": system_ns}, [], CONSTANTS)
+    assert found.per_event == pytest.approx(4 * times * PAGE / events_of(trace))
+
+
 def test_more_than_the_recorder_can_touch_is_the_programs(trace):
     found = new_memory(trace, {"page_faults": 10**6}, [], CONSTANTS)
     assert found.per_event == pytest.approx(EVENT_PAGES * PAGE)
