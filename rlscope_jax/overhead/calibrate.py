@@ -33,7 +33,7 @@ LEAST_SPREAD = 0.18
 USUAL_RATIO, USUAL_SCATTER = 3.15, 0.3
 """Between the 2.95 of a first study, whose tails were not cut, and 3.2 to 3.4 in quiet minutes here."""
 TELLING_INFLATION = 1.5
-_PROGRAM_SECONDS, _CALLS, _MARKS = 0.9, 100, 1000
+_TURNS, _TURN_SECONDS, _CALLS, _MARKS = 2, 0.45, 100, 1000
 _LEAST_EVENTS = 200
 _RUNS = 5  # of a program in one window
 _PAGES = 4096
@@ -64,10 +64,10 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
     event, annotation, python_call = _host_costs()
     step = _step_cost(event)
     repeats = [_Repeats(name, make()) for name, make in PROGRAMS.items()]
-    began, seconds = time.perf_counter(), _PROGRAM_SECONDS * len(repeats)
-    while (spent := time.perf_counter() - began) < seconds:
-        progress(spent / seconds)
-        for one in repeats:
+    for number, one in enumerate(_TURNS * repeats):
+        progress((number + 1) / (_TURNS * len(repeats) + 1))
+        until = time.perf_counter() + _TURN_SECONDS
+        while time.perf_counter() < until:
             one.once()
     progress(1.0)
     samples = [one.sample(event.value, page.value) for one in repeats]
@@ -97,7 +97,8 @@ class _Repeats:
     """One program's repeats of [warm, base, profiled, warm, base]; the fastest of each are compared.
 
     A neighbour slows some repeats by half, for a second at a time, with and without the recorder: a median
-    over pairs would mix them all. So programs take turns, and none has all of its repeats in a slow second.
+    over pairs would mix them all. So programs take several turns, and none has all of its repeats in a slow
+    second; within a turn its windows find the memory of the one before.
     """
 
     def __init__(self, name: str, run: Callable[[], None]) -> None:

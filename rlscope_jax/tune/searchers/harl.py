@@ -1,8 +1,8 @@
 """Hierarchical adaptive search after HARL (arXiv 2211.11172, of which only the abstract was read).
 
-A bandit says of which sketches the next candidates are. A policy, trained by PPO on what the cost model
-predicts, moves many tracks through those sketches; tracks that the critic expects nothing of are stopped. Of
-all points the tracks came by, the best by the cost model are measured. Needs flax and optax (extra `tune`).
+A bandit says through which sketches many tracks are to go. A policy, trained by PPO on what the cost model
+predicts, moves them step by step; tracks that the critic expects nothing of are stopped. Of all points the
+tracks came by, the best by the cost model are measured. Needs flax and optax (extra `tune`).
 """
 
 from __future__ import annotations
@@ -118,20 +118,20 @@ class HarlSearcher:
         return Carried(self.agent, self._space, dict(self._times))
 
     def propose(self, count: int) -> list[Candidate]:
-        """The best predicted of each chosen sketch; at random while nothing is known."""
+        """The most promising of all points that tracks in the chosen sketches came by, and a few random ones;
+        all at random while nothing is known.
+        """
         with operation("sketch_select"):
             arms = self._choose(count)
         found: list[Candidate] = []
         entropy = float("nan")
         if self._model.fitted:
+            drawn = self._rng.random(count) < self._epsilon
             ranked, entropy = self._ranked(arms)
-            for arm in arms:
-                left = (candidate for candidate in ranked[arm] if candidate not in found)
-                best = next(left, None) if self._rng.random() >= self._epsilon else None
-                found += [best] if best else self._drawn(found, arm)
-        else:
-            for arm in arms:
-                found += self._drawn(found, arm)
+            found = ranked[: count - int(drawn.sum())]
+            arms = [arm for arm, at_random in zip(arms, drawn, strict=True) if at_random]
+        for arm in arms:
+            found += self._drawn(found, arm)
         found += fresh(self._space, self._rng, self._seen | set(found), count - len(found))
         self._seen.update(found)
         self.rounds.append(Round(tuple(candidate.sketch for candidate in found), entropy))
@@ -169,8 +169,8 @@ class HarlSearcher:
             with operation("cost_fit"):
                 self._model.fit(self._space.encode(times), relative(list(times.values()), self._span))
 
-    def _ranked(self, arms: Sequence[int]) -> tuple[dict[int, list[Candidate]], float]:
-        """Of each sketch the new points that tracks came by, most promising first; the policy's entropy."""
+    def _ranked(self, arms: Sequence[int]) -> tuple[list[Candidate], float]:
+        """The new points that tracks came by, most promising first; the policy's entropy."""
         self._key, key = jax.random.split(self._key)
         starts = self._starts(arms)
         learned, came = self._walk(self.agent, self._model.params, self._arrays, starts, key, self._plan)
@@ -179,14 +179,13 @@ class HarlSearcher:
         levels = np.asarray(came.levels).reshape(len(sketch), -1)
         scores = np.asarray(came.scores).reshape(len(sketch), -1)
         promise = scores.mean(axis=1) + self._hope * scores.std(axis=1)
-        ranked: dict[int, dict[Candidate, None]] = {arm: {} for arm in arms}
+        ranked: dict[Candidate, None] = {}
         for row in np.argsort(-promise, kind="stable").tolist():
-            arm = int(sketch[row])
-            name = self._space.names[arm]
+            name = self._space.names[int(sketch[row])]
             candidate = Candidate(name, tuple(levels[row, : len(self._space.params(name))].tolist()))
             if candidate not in self._seen and self._space.is_valid(candidate):
-                ranked[arm][candidate] = None
-        return {arm: list(points) for arm, points in ranked.items()}, float(came.entropy)
+                ranked[candidate] = None
+        return list(ranked), float(came.entropy)
 
     def _starts(self, arms: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Where tracks begin, and spare points, shared out among the sketches as the pulls are."""
