@@ -7,8 +7,10 @@ round is: unprofiled steps, which are half of the truth; as many that `profile()
 profiled; as many anchors; and the other half of the truth.
 
 A virtual core whose other half works for somebody else is half as fast, for tenths of a second at a time. So
-the fastest fifth of all profiled steps, corrected, is compared with the fastest fifth of all unprofiled ones.
-The first window, which is recorded into new memory, is not among them and stands for itself.
+for the calibrated figure the fastest fifth of all profiled steps is compared with the fastest fifth of all
+unprofiled ones. They are those that touched no new memory: what that cost is left out there, and the first
+window, which is recorded into new memory, stands for itself: by its mean, like the anchored figure. Single
+operations are means over all windows but the first.
 
 Single operations: scans whose body is several operations. The truth of one is the mean of its time alone
 and of what leaving it out saves, unprofiled and less the empty loop; half their difference is how well it is
@@ -135,14 +137,13 @@ def record(step: Callable[[], None], count: int, logdir: str) -> Report:
     return load(logdir)
 
 
-def without_anchors(logdir: str) -> Report:
-    """The same recording, corrected by this machine's constants alone."""
+def without(logdir: str, **changes: object) -> Report:
+    """The same recording without its anchors: corrected by this machine's constants alone."""
     from rlscope_jax import load
 
     for sidecar in Path(logdir).glob("plugins/rlscope/*.json"):
         content = json.loads(sidecar.read_text())
-        content["anchors"] = None
-        sidecar.write_text(json.dumps(content))
+        sidecar.write_text(json.dumps({**content, "anchors": None, **changes}))
     report = load(logdir)
     assert method_of(report) == "calibrated"
     return report
@@ -178,7 +179,7 @@ def whole(name: str, rounds: int, seconds: float) -> list[dict]:
         step()
     count = steps_of(step, discard_first_capture(step))
     truths: list[float] = []
-    found: dict[str, list[dict]] = {"calibrated": [], "anchored": []}
+    found: dict[str, list[dict]] = {"calibrated": [], "anchored": [], "fastest": []}
     methods = []
     deadline = time.monotonic() + seconds
     for _ in range(rounds):
@@ -189,7 +190,8 @@ def whole(name: str, rounds: int, seconds: float) -> list[dict]:
         with tempfile.TemporaryDirectory() as logdir:
             anchored = record(step, count, logdir)
             found["anchored"].append(steps_in(anchored))
-            found["calibrated"].append(steps_in(without_anchors(logdir)))
+            found["calibrated"].append(steps_in(without(logdir)))
+            found["fastest"].append(steps_in(without(logdir, page_faults=0)))
         methods.append(method_of(anchored))
         step()
         truths += [timed(step) for _ in range(count)]
@@ -204,23 +206,26 @@ def whole(name: str, rounds: int, seconds: float) -> list[dict]:
         "steps": count,
         "speeds": [round(float(np.quantile(every, share)) / truth, 2) for share in (0.5, 0.9)],
     }
+    fast = _pooled(found.pop("fastest")[1:])
+    chosen = fastest(fast["raw"])
+    row["calibrated"] = _against(truth, {key: values[chosen] for key, values in fast.items()})
+    row["anchored"] = _against(every.mean(), _pooled(found["anchored"][1:]))
     for method, windows in found.items():
-        later = {key: np.concatenate([window[key] for window in windows[1:]]) for key in windows[0]}
-        row[method] = {
-            **_against(truth, later),
-            "first_window_bias_pct": round(100 * float(windows[0]["corrected"].mean() / every.mean() - 1), 1),
-        }
-    row["inflation"] = row["calibrated"].pop("inflation")
-    row["first_inflation"] = round(float(found["calibrated"][0]["raw"].mean() / every.mean()), 2)
+        row[method]["first_window_bias_pct"] = _against(every.mean(), windows[0])["bias_pct"]
+    row["inflation"] = row["calibrated"]["inflation"]
+    row["first_inflation"] = _against(every.mean(), found["calibrated"][0])["inflation"]
     row["allowed_pct"] = round(100 * max(0.03, 0.1 * (row["inflation"] - 1)), 1)
     row["within"] = abs(row["calibrated"]["bias_pct"]) <= row["allowed_pct"]
     return [row]
 
 
+def _pooled(windows: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {key: np.concatenate([window[key] for window in windows]) for key in windows[0]}
+
+
 def _against(truth: float, steps: dict[str, np.ndarray]) -> dict:
-    """How far the fastest recorded steps, corrected, are off."""
-    chosen = fastest(steps["raw"])
-    raw, corrected, half = (float(steps[key][chosen].mean()) / truth for key in ("raw", "corrected", "half"))
+    """How far the mean of recorded steps, corrected, is off."""
+    raw, corrected, half = (float(steps[key].mean() / truth) for key in ("raw", "corrected", "half"))
     low, high = max(corrected - half, 0), corrected + half
     return {
         "inflation": round(raw, 2),
@@ -258,7 +263,7 @@ def operations(name: str, rounds: int, seconds: float) -> list[dict]:
                 times[key].append(timed(step))
         with tempfile.TemporaryDirectory() as logdir:
             reports["anchored"].append(record(variants[every], count, logdir).to_dict())
-            reports["calibrated"].append(without_anchors(logdir).to_dict())
+            reports["calibrated"].append(without(logdir).to_dict())
     fast = {
         key: statistics.fmean(sorted(values)[: max(len(values) // 5, 3)]) for key, values in times.items()
     }
@@ -288,7 +293,9 @@ def operations(name: str, rounds: int, seconds: float) -> list[dict]:
             "true_share_pct": round(100 * truth[one] / sum(truth), 1),
         }
         for method, found in reports.items():
-            row[method] = _judge(found, count, segments, one, truth, doubt[one])
+            row[method] = _judge(found[1:], count, segments, one, truth, doubt[one])
+            first = _judge(found[:1], count, segments, one, truth, doubt[one])
+            row[method]["first_window_share_error_points"] = first["share_error_points"]
         rows.append(row)
     return rows
 
@@ -373,6 +380,9 @@ def summary(found: dict[str, list]) -> dict:
             "share_error_median": statistics.median(errors),
             "share_error_p90": errors[int(0.9 * (len(errors) - 1))],
             "share_error_worst": errors[-1],
+            "first_window_share_error_median": statistics.median(
+                abs(row[method]["first_window_share_error_points"]) for row in rows
+            ),
             "raw_share_error_median": statistics.median(
                 abs(r[method]["raw_share_error_points"]) for r in rows
             ),

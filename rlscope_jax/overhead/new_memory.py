@@ -23,6 +23,8 @@ CHEAPEST, DEAREST = 0.5, 6.0
 """A page of a window costs at least and at most so many times what calibration found."""
 SWITCH = 15e3
 """ns of system time to put a thread to sleep and wake it (16 to 22 where a recorder made many sleep)."""
+UNEVEN = 0.4
+"""Relative half-width at least: operations were seen to get more or less of it than their events' share."""
 TICK = 4e6
 """ns: system time is told by a clock that ticks 250 times a second."""
 
@@ -62,7 +64,7 @@ def new_memory(trace: Trace, sidecar: dict, steps: list[Step], constants: Consta
     took = _beyond_the_program(sidecar, "system_ns", len(steps))
     if took is not None:
         took -= SWITCH * max(_beyond_the_program(sidecar, "switches", len(steps)) or 0, 0)
-        told, spread = took / counted, math.sqrt(TICK / max(took, TICK))
+        told, spread = took / counted, max(math.sqrt(TICK / max(took, TICK)), UNEVEN)
         page = min(max(told, CHEAPEST * page), DEAREST * page)
     tails = 1000 * page * min(counted, most) / events / ratio
     return NewMemory(tails, spread * tails)

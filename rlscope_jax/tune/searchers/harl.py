@@ -31,8 +31,9 @@ BEST = 0.5
 """Share of tracks that begin at the best measured points of their sketch; the others anywhere."""
 SPAN = 8.0
 """The cost model's target falls from 1, the best time, by the logarithm, to 0 at this many times as much."""
-HOPE = 0.5
-"""Standard deviations of the cost model's members that are added to their mean when candidates are chosen."""
+ALONE = 0.5
+"""Share of candidates that one member of the cost model chooses alone, another one each time; the others are
+chosen by the members' mean. Where members disagree the model does not know yet (Thompson sampling)."""
 EXPLORATION = 0.25
 """Of the bandit over sketches; see `SlidingUcb`."""
 ENOUGH = 32
@@ -69,7 +70,7 @@ class HarlSearcher:
         stopping: False lets every track run to its end.
         learning: False leaves the policy as it was.
         carried: from the search before.
-        tracks, steps, every, epsilon, best, span, hope, exploration: see the constants.
+        tracks, steps, every, epsilon, best, span, alone, exploration: see the constants.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class HarlSearcher:
         epsilon: float = EPSILON,
         best: float = BEST,
         span: float = SPAN,
-        hope: float = HOPE,
+        alone: float = ALONE,
         exploration: float = EXPLORATION,
     ) -> None:
         for module in ("flax", "optax"):
@@ -105,7 +106,7 @@ class HarlSearcher:
         self._model = CostModel(space.features, seed)
         self._open = np.flatnonzero(self._arrays.valid.any(axis=1)).tolist()  # sketches that are not empty
         self._bandit, self._arms = bandit, SlidingUcb(len(self._open), exploration=exploration)
-        self._tracks, self._epsilon, self._best, self._span, self._hope = tracks, epsilon, best, span, hope
+        self._tracks, self._epsilon, self._best, self._span, self._alone = tracks, epsilon, best, span, alone
         self._before = _translated(carried, space) if carried else {}
         self._seen: set[Candidate] = set()
         self._times: dict[Candidate, float] = {}
@@ -127,8 +128,8 @@ class HarlSearcher:
         entropy = float("nan")
         if self._model.fitted:
             drawn = self._rng.random(count) < self._epsilon
-            ranked, entropy = self._ranked(arms)
-            found = ranked[: count - int(drawn.sum())]
+            points, scores, entropy = self._come_by(arms)
+            found = self._chosen(points, scores, count - int(drawn.sum()))
             arms = [arm for arm, at_random in zip(arms, drawn, strict=True) if at_random]
         for arm in arms:
             found += self._drawn(found, arm)
@@ -169,23 +170,38 @@ class HarlSearcher:
             with operation("cost_fit"):
                 self._model.fit(self._space.encode(times), relative(list(times.values()), self._span))
 
-    def _ranked(self, arms: Sequence[int]) -> tuple[list[Candidate], float]:
-        """The new points that tracks came by, most promising first; the policy's entropy."""
+    def _come_by(self, arms: Sequence[int]) -> tuple[list[Candidate], np.ndarray, float]:
+        """The new points that tracks came by, what each member of the model predicts of them (float32
+        [points, members]), and the policy's entropy.
+        """
         self._key, key = jax.random.split(self._key)
         starts = self._starts(arms)
         learned, came = self._walk(self.agent, self._model.params, self._arrays, starts, key, self._plan)
         self.agent = learned if self._learning else self.agent
-        sketch = np.asarray(came.sketch).reshape(-1)
-        levels = np.asarray(came.levels).reshape(len(sketch), -1)
+        sketch = np.asarray(came.sketch).reshape(-1, 1)
+        numbers = np.concatenate([sketch, np.asarray(came.levels).reshape(len(sketch), -1)], axis=1)
         scores = np.asarray(came.scores).reshape(len(sketch), -1)
-        promise = scores.mean(axis=1) + self._hope * scores.std(axis=1)
-        ranked: dict[Candidate, None] = {}
-        for row in np.argsort(-promise, kind="stable").tolist():
-            name = self._space.names[int(sketch[row])]
-            candidate = Candidate(name, tuple(levels[row, : len(self._space.params(name))].tolist()))
+        numbers, rows = np.unique(numbers, axis=0, return_index=True)
+        points, new = [], []
+        for number, row in zip(numbers.tolist(), rows.tolist(), strict=True):
+            name = self._space.names[number[0]]
+            candidate = Candidate(name, tuple(number[1 : 1 + len(self._space.params(name))]))
             if candidate not in self._seen and self._space.is_valid(candidate):
-                ranked[candidate] = None
-        return list(ranked), float(came.entropy)
+                points.append(candidate)
+                new.append(row)
+        return points, scores[new], float(came.entropy)
+
+    def _chosen(self, points: list[Candidate], scores: np.ndarray, count: int) -> list[Candidate]:
+        """The best `count` points, each as the mean or one member of the model sees it; see `ALONE`."""
+        mean, left = scores.mean(axis=1), np.ones(len(points), bool)
+        found = []
+        for _ in range(min(count, len(points))):
+            alone = self._rng.random() < self._alone
+            seen = scores[:, self._rng.integers(scores.shape[1])] if alone else mean
+            best = int(np.argmax(np.where(left, seen, -np.inf)))
+            left[best] = False
+            found.append(points[best])
+        return found
 
     def _starts(self, arms: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Where tracks begin, and spare points, shared out among the sketches as the pulls are."""

@@ -46,7 +46,7 @@ def test_what_a_page_cost_is_what_the_system_took_beyond_the_programs_own(trace)
     counted = min(4000, EVENT_PAGES * events_of(trace))
     found = new_memory(trace, sidecar, steps, CONSTANTS)
     assert found.per_event == pytest.approx(counted * 2 * PAGE / events_of(trace))  # 24 ms: 6 µs a page
-    assert found.doubt == pytest.approx(found.per_event * (4 / 24) ** 0.5)
+    assert found.doubt == pytest.approx(found.per_event * (4 / 24) ** 0.5)  # six ticks of the clock
 
 
 @pytest.mark.parametrize(("system_ns", "times"), [(10**12, 6), (0, 0.5), (-5, 0.5)])
