@@ -346,8 +346,9 @@ def test_tuning_records_that_cannot_be_shown_say_why(tuned, monkeypatch):
         404,
         "there is no tuning record of run 'b'",
     )
-    monkeypatch.setattr(tunings, "_MOST_BYTES", 10)
-    assert "too much for a page" in answer(made, "/tuning", run="a")[1]["error"]["message"]
+    with monkeypatch.context() as patch:
+        patch.setattr(tunings, "_MOST_BYTES", 10)
+        assert "too much for a page" in answer(made, "/tuning", run="a")[1]["error"]["message"]
     record.unlink()
     assert "No such file" in answer(made, "/tuning", run="a")[1]["error"]["message"]
     record.mkdir()

@@ -71,12 +71,21 @@ export function axis(dark: boolean, name: string, place: "x" | "y") {
   };
 }
 
-/** What is under the mouse: lines of words, as elements, since names may hold markup. */
-export function tooltip(dark: boolean, words: (params: { seriesIndex: number; dataIndex: number; value: unknown }[]) => string[]) {
+/** What is under the mouse: of each series there, and where on the axis that is. */
+export interface Pointed {
+  seriesIndex: number;
+  dataIndex: number;
+  value: unknown;
+  axisValue: unknown;
+}
+
+/** Lines of words on what is under the mouse: as elements, since names may hold markup. */
+export function tooltip(dark: boolean, words: (params: Pointed[]) => string[]) {
   const { text, line, page } = inkOf(dark);
   return {
     trigger: "axis" as const,
     confine: true,
+    axisPointer: { snap: false, lineStyle: { color: text }, shadowStyle: { color: "rgb(128 128 128 / 15%)" } },
     backgroundColor: page,
     borderColor: line,
     textStyle: { color: text, fontSize: 13 },

@@ -195,7 +195,7 @@ function Tiles({ task }: { task: TuningTask }) {
   const none = task.decided && !task.winner;
   return (
     <div class="tiles">
-      <Tile id="reference" title="reference" main={seconds(reference)} details={["one call"]} />
+      <Tile id="reference" title="reference" main={seconds(reference)} details={[reference ? "one call" : "not noted"]} />
       <Tile
         id="best" title="best candidate" main={seconds(best?.seconds ?? null)}
         details={[best && reference ? `${multiple(reference / best.seconds)} as fast, while searching` : ""]}
@@ -239,7 +239,7 @@ function Best({ task, names, colors, dark }: ChartProps & { colors: string[] }) 
       xAxis: { type: "value", min: 1, max: Math.max(2, ...searches.map((one) => one.trials)), minInterval: 1, ...axis(dark, "trials", "x") },
       yAxis: { type: "value", ...(reference ? { min: 0 } : { scale: true }), ...axis(dark, reference ? "times as fast as the reference" : "ms", "y") },
       tooltip: tooltip(dark, (params) => {
-        const trial = Math.round((params[0]?.value as [number, number] | undefined)?.[0] ?? 0);
+        const trial = Math.floor(Number(params[0]?.axisValue ?? 0));
         return [`after ${trial.toLocaleString("en")} trials`, ...searches.flatMap((one, number) => {
           const found = one.best.findLast(([at]) => at <= trial);
           if (!found) return [];
@@ -253,7 +253,7 @@ function Best({ task, names, colors, dark }: ChartProps & { colors: string[] }) 
         ...(number === 0 && reference && {
           markLine: {
             silent: true, symbol: "none", data: [{ yAxis: 1 }], lineStyle: { type: "dashed" as const, color: ink.text, width: 1.5 },
-            label: { position: "insideStartTop" as const, formatter: "reference", color: ink.text },
+            label: { position: "insideEndTop" as const, formatter: "reference", color: ink.text },
           },
         }),
       })),
@@ -310,7 +310,7 @@ function Arms({ task, names, dark }: ChartProps) {
       <h2 id="arms-title">Sketches chosen</h2>
       <p class="note">The share of each round's candidates that came from each sketch.</p>
       <ul class="legend">
-        {sketches.map((sketch, number) => <li key={sketch}><i style={{ background: seriesColor(number, dark) }} />{sketch}</li>)}
+        {sketches.map((sketch, number) => <li key={sketch}><i style={{ background: sketchColor(number, dark) }} />{sketch}</li>)}
       </ul>
       <div class="charts">
         {shown.slice(0, all ? undefined : MOST_CHARTS).map(({ search, name }, number) => (
@@ -327,6 +327,11 @@ function Arms({ task, names, dark }: ChartProps) {
   );
 }
 
+/** Others than the first searches have. */
+function sketchColor(number: number, dark: boolean): string {
+  return seriesColor(number + 4, dark);
+}
+
 function ArmChart({ search, name, sketches, dark }: { search: Search; name: string; sketches: string[]; dark: boolean }) {
   const option = useMemo((): ChartOption => {
     const shares = armShares(search);
@@ -341,8 +346,8 @@ function ArmChart({ search, name, sketches, dark }: { search: Search; name: stri
         return [`up to trial ${search.rounds[round]}`, ...chosen.map((sketch) => `${sketch}: ${percent(shares.get(sketch)![round]!)}`)];
       }),
       series: sketches.map((sketch, number) => ({
-        type: "bar", stack: "arms", barCategoryGap: "6%", barMaxWidth: 60, data: shares.get(sketch) ?? [],
-        itemStyle: { color: seriesColor(number, dark) },
+        type: "bar", stack: "arms", barCategoryGap: "6%", barMaxWidth: 120, data: shares.get(sketch) ?? [],
+        itemStyle: { color: sketchColor(number, dark) },
       })),
     };
   }, [search, sketches, dark]);
