@@ -192,8 +192,7 @@ def test_searches_alone_are_a_page_of_one_view(watched, tmp_path, tasks, algorit
     assert page.locator(".searches tbody tr").count() == len(algorithms)
     assert page.locator(".charts figure").count() == len(algorithms)
     assert HOSTILE[0] in page.locator("main").inner_text()
-    chart = page.locator(".chart").first.bounding_box()
-    page.mouse.move(chart["x"] + chart["width"] / 2, chart["y"] + chart["height"] / 2)
+    page.locator(".chart").first.hover()
     page.get_by_text("after 12 trials").wait_for()  # half of 24
     page.locator(".charts .chart").first.hover()
     page.get_by_text("up to trial 16").wait_for()  # the second round of three

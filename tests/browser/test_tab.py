@@ -139,7 +139,8 @@ def test_the_searches_are_those_of_the_record(watched, board):
                 str(one["best"][-1][0]),
             ]
         assert page.locator("[data-figure=winner] .main").inner_text() == "2.00 × as fast"
-        assert page.locator("[data-figure=saving] .main").inner_text() == f"{task['saving'][0] * 1e3:.2f} ms"
+        saves = page.locator("[data-figure=saving] .main").inner_text()
+        assert saves == f"{task['saving'][0] * 1e3:.1f} ms"
         values = dict(
             row.locator("th, td").all_inner_texts() for row in page.locator(".values tbody tr").all()
         )

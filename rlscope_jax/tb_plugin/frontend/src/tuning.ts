@@ -67,10 +67,16 @@ export function searchNames(searches: Search[]): string[] {
   });
 }
 
-/** Trial and best time so far, as the corners of a line of steps: up to the last trial. */
-export function bestLine({ best, trials }: Search): [number, number][] {
-  const last = best.at(-1);
-  return last && last[0] < trials ? [...best, [trials, last[1]]] : best;
+/** Trial and best time so far: where it fell, and at some trials between, to be pointed at. */
+export function bestLine({ best, trials }: Search, points = 400): [number, number][] {
+  if (!best.length) return [];
+  const every = Math.ceil(trials / points);
+  const between = Array.from({ length: Math.floor(trials / every) }, (_, place) => (place + 1) * every);
+  const at = [...new Set([...best.map(([trial]) => trial), ...between, trials])].sort((a, b) => a - b);
+  return at.flatMap((trial): [number, number][] => {
+    const found = best.findLast(([fell]) => fell <= trial);
+    return found ? [[trial, found[1]]] : [];
+  });
 }
 
 /** Of each round, the share of its trials that went to each sketch. */

@@ -11,8 +11,9 @@ const search: Search = {
 };
 
 test("a search's line goes on to its last trial", () => {
-  expect(bestLine(search)).toEqual([[2, 4e-3], [9, 2e-3], [20, 2e-3]]);
-  expect(bestLine({ ...search, trials: 9 })).toEqual([[2, 4e-3], [9, 2e-3]]);
+  expect(bestLine(search, 2)).toEqual([[2, 4e-3], [9, 2e-3], [10, 2e-3], [20, 2e-3]]);
+  expect(bestLine({ ...search, trials: 9 })).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map((trial) => [trial, trial < 9 ? 4e-3 : 2e-3]));
+  expect(bestLine({ ...search, trials: 1e15 }).length).toBeLessThan(410);
   expect(bestLine({ ...search, best: [] })).toEqual([]);
 });
 

@@ -85,7 +85,7 @@ export function tooltip(dark: boolean, words: (params: Pointed[]) => string[]) {
   return {
     trigger: "axis" as const,
     confine: true,
-    axisPointer: { snap: false, lineStyle: { color: text }, shadowStyle: { color: "rgb(128 128 128 / 15%)" } },
+    axisPointer: { lineStyle: { color: text }, shadowStyle: { color: "rgb(128 128 128 / 15%)" } },
     backgroundColor: page,
     borderColor: line,
     textStyle: { color: text, fontSize: 13 },

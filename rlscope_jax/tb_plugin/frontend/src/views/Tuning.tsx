@@ -239,7 +239,7 @@ function Best({ task, names, colors, dark }: ChartProps & { colors: string[] }) 
       xAxis: { type: "value", min: 1, max: Math.max(2, ...searches.map((one) => one.trials)), minInterval: 1, ...axis(dark, "trials", "x") },
       yAxis: { type: "value", ...(reference ? { min: 0 } : { scale: true }), ...axis(dark, reference ? "times as fast as the reference" : "ms", "y") },
       tooltip: tooltip(dark, (params) => {
-        const trial = Math.floor(Number(params[0]?.axisValue ?? 0));
+        const trial = Number(params[0]?.axisValue ?? 0);
         return [`after ${trial.toLocaleString("en")} trials`, ...searches.flatMap((one, number) => {
           const found = one.best.findLast(([at]) => at <= trial);
           if (!found) return [];
@@ -247,7 +247,7 @@ function Best({ task, names, colors, dark }: ChartProps & { colors: string[] }) 
         })];
       }),
       series: searches.map((one, number) => ({
-        type: "line", step: "end", showSymbol: one.best.length === 1, symbol: "circle", symbolSize: 5,
+        type: "line", step: "end", showSymbol: one.trials === 1, symbol: "circle", symbolSize: 5,
         data: bestLine(one).map(([trial, time]) => [trial, shown(time)]),
         lineStyle: { width: 2, color: colors[number]! }, itemStyle: { color: colors[number]! },
         ...(number === 0 && reference && {
