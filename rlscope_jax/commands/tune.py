@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from rlscope_jax.commands.output import write_file
 from rlscope_jax.errors import RlscopeError
 
 if TYPE_CHECKING:
-    from rlscope_jax.tune.database import Database
+    from rlscope_jax.tune.beside import BesideProfile
     from rlscope_jax.tune.task import TuneTask
 
 DEFAULT_ALGORITHM = "evolutionary"
@@ -77,14 +78,14 @@ class TuneCommand:
             raise RlscopeError(f"tune needs pip install 'rlscope-jax[tune]': {error}") from error
 
         tasks = load_tasks(options.tasks)
-        database = Database(options.record or default_path())
+        database, profile = Database(options.record or default_path()), None
         if options.logdir:
-            tasks, database = _weighted(tasks, options.logdir, database.path)
+            tasks, profile = _weighted(tasks, options.logdir, database.path)
         trials = options.trials or 128 * len(tasks)
         with Live(trials, seconds=bool(options.logdir)) as live:
             done = tune_tasks(
                 tasks,
-                database,
+                profile or database,
                 trials,
                 options.algorithm,
                 options.seed,
@@ -93,10 +94,12 @@ class TuneCommand:
             )
         show_results(done, seconds=bool(options.logdir))
         print(f"recorded in {database.path}; @tuned(task) uses the winners")
+        if profile is not None and profile.beside is not None:
+            print(f"and in {profile.beside}: the TensorBoard tab shows it, view Tuning")
         return 0
 
 
-def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[TuneTask], Database]:
+def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[TuneTask], BesideProfile]:
     """The tasks that a profile saw, with its seconds per step, and a database that tells its tab."""
     from rlscope_jax.facade import load
     from rlscope_jax.tune.beside import BesideProfile
@@ -111,14 +114,26 @@ def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[Tu
     return tasks, database
 
 
+def _beside(logdir: str) -> Path:
+    """Where `tune --from` left its searches: in the directory, or in that of its newest profile."""
+    from rlscope_jax.errors import NoProfileError
+    from rlscope_jax.tune.searches import RECORD_NAME
+    from rlscope_jax.xla_events.sessions import find_session
+
+    record = Path(logdir) / RECORD_NAME
+    if not record.exists():
+        with suppress(NoProfileError):
+            record = find_session(logdir).logdir / RECORD_NAME
+    return record
+
+
 def _report(options: argparse.Namespace) -> int:
     """Show what a record holds, or write it to files."""
     from rlscope_jax.reporters.searches import render, to_page
     from rlscope_jax.tune.database import Database, default_path
-    from rlscope_jax.tune.searches import RECORD_NAME, tuning_of
+    from rlscope_jax.tune.searches import tuning_of
 
-    beside = Path(options.logdir) / RECORD_NAME if options.logdir else None
-    record = options.record or beside or default_path()
+    record = options.record or (_beside(options.logdir) if options.logdir else default_path())
     tuning = tuning_of(Database(record).rows())
     if not tuning["tasks"]:
         raise RlscopeError(f"{record} holds no trials; rlscope-jax tune FILE.py:TASKS makes some")

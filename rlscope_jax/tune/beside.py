@@ -38,6 +38,11 @@ class BesideProfile(Database):
             if any(key <= row.items() for key in wanted) and json.dumps(row) not in known:
                 self._copy(row)
 
+    @property
+    def beside(self) -> Path | None:
+        """The other file, while it can be written."""
+        return self._beside and self._beside.path
+
     def _append(self, row: dict[str, Any]) -> None:
         super()._append(row)
         self._copy(row)

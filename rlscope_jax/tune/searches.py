@@ -21,6 +21,8 @@ RECORD_NAME = "rlscope_tune.jsonl"
 MOST_REASONS = 10
 """Kinds of failures that are told apart."""
 
+MOST = 10**12
+"""What has more seconds, or trials, is no record of a search."""
 KEY = ("name", "device", "jax", "task")
 
 _Row = dict[str, Any]
@@ -147,7 +149,7 @@ class _Task:
         arms, algorithm = [as_text(arm) for arm in arms], row.get("algorithm")
         algorithm = as_text(algorithm) if isinstance(algorithm, str) else None
         seed = row["seed"] if type(row.get("seed")) is int else None
-        if isinstance(times, list) and len(times) == len(arms) and type(before) is int and before >= 0:
+        if isinstance(times, list) and len(times) == len(arms) and type(before) is int and 0 <= before < MOST:
             search = self._search(algorithm, seed, before)
             search.add(arms, [_seconds(time) for time in times], _number(row.get("entropy")))
         else:  # of an earlier version: its new trials stand before it, those known before nowhere
@@ -261,9 +263,9 @@ def _number(value: Any) -> float | None:
 
 
 def _seconds(value: Any) -> float | None:
-    """A finite number above 0."""
+    """A time, or a ratio of times, that can be: what is beyond is no measurement."""
     number = _number(value)
-    return number if number is not None and number > 0 else None
+    return number if number is not None and 1 / MOST <= number <= MOST else None
 
 
 def _time(trial: _Row) -> float | None:

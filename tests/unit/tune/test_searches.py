@@ -1,5 +1,6 @@
 """What a record says of its searches: each search's own curve, whoever wrote what into the same file."""
 
+import io
 import json
 import math
 import warnings
@@ -7,7 +8,9 @@ import warnings
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
+from rlscope_jax.reporters.searches import render
 from rlscope_jax.tune.beside import BesideProfile
 from rlscope_jax.tune.database import Database, Key
 from rlscope_jax.tune.errors import TuneError
@@ -183,6 +186,7 @@ def test_whatever_lines_hold_they_are_told_or_passed_over(rows, name):
     good = vars(KEY) | {"sketch": "tiles", "values": {"rows": 1}, "seconds": 1e-3}
     told = tuning_of([*(vars(KEY) | row for row in rows), {**vars(KEY), "name": name}, good])
     json.dumps(told, allow_nan=False).encode()
+    render(told, Console(file=io.StringIO()))
     assert any(task["best"] for task in told["tasks"])
 
 

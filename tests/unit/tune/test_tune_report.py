@@ -98,8 +98,10 @@ def test_tuning_from_a_profile_is_left_beside_it(tmp_path, capsys):
     assert (task["trials"], task["failed"], task["decided"]) == (2, 1, True)
     embedded = json.loads(EMBEDDED.search(html.to_page(load(tmp_path / "run")))[1])
     assert embedded["tuning"] == beside
-    capsys.readouterr()
-    assert main(["tune", "report", "--from", str(tmp_path / "run")]) == 0
+    assert "rlscope_tune.jsonl: the TensorBoard tab shows it" in capsys.readouterr().out.replace("\n", "")
+    assert (
+        main(["tune", "report", "--from", str(tmp_path)]) == 0
+    )  # as with `report`, a directory above will do
     assert "twice" in capsys.readouterr().out
 
 
