@@ -41,7 +41,7 @@ class BesideProfile(Database):
     @property
     def beside(self) -> Path | None:
         """The other file, while it can be written."""
-        return self._beside and self._beside.path
+        return self._beside.path if self._beside else None
 
     def _append(self, row: dict[str, Any]) -> None:
         super()._append(row)

@@ -6,7 +6,7 @@ import math
 import warnings
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -181,6 +181,7 @@ FIELDS = ["sketch", "values", "seconds", "error", "arms", "times", "before", "al
 FIELDS += ["winner", "against_reference", "reference_seconds", "weight", "per"]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.dictionaries(st.sampled_from(FIELDS), ANYTHING, max_size=6), max_size=6), ANYTHING)
 def test_whatever_lines_hold_they_are_told_or_passed_over(rows, name):
     good = vars(KEY) | {"sketch": "tiles", "values": {"rows": 1}, "seconds": 1e-3}
