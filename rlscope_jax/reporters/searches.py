@@ -10,7 +10,6 @@ from typing import Any
 from rich.console import Console
 
 from rlscope_jax.reporters.page import page
-from rlscope_jax.reporters.units import duration
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 32
@@ -40,6 +39,7 @@ def render(tuning: dict[str, Any], console: Console | None = None) -> None:
             f"{task['name']} ({task['task']}) on {task['device']}, jax {task['jax']}",
             style="bold",
             markup=False,
+            soft_wrap=True,
         )
         for name, text in _lines(task):
             console.print(f"  {name:<13} {text}", markup=False, highlight=False, soft_wrap=True)
@@ -78,7 +78,8 @@ def _found(search: dict[str, Any], reference: float | None) -> str:
     trials, found = zip(*search["best"], strict=True)
     width = min(search["trials"], WIDTH)
     ends = [(place + 1) * search["trials"] // width for place in range(width)]
-    best = [([math.inf, *found])[bisect_right(trials, end)] for end in ends]
+    logs = [math.inf, *map(math.log, found)]  # the first candidates are much slower than all after
+    best = [logs[bisect_right(trials, end)] for end in ends]
     seconds = found[-1]
     against = f", {reference / seconds:.2f} times as fast as the reference" if reference else ""
     told = "" if search["whole"] else " (some of an earlier search were not noted)"
@@ -102,7 +103,7 @@ def _winner(task: dict[str, Any]) -> str:
 
 
 def _time(seconds: float) -> str:
-    return duration(round(seconds * 1e9))
+    return f"{seconds * 1e3:,.3f} ms"
 
 
 def curve(values: Sequence[float], low: float | None = None, high: float | None = None) -> str:

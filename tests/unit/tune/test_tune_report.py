@@ -61,7 +61,7 @@ def test_the_terminal_tells_of_each_search(tmp_path):
     (task,) = told["tasks"]
     for one in task["searches"]:
         seconds = one["best"][-1][1]
-        assert f"{seconds * 1e6:,.2f} us after 24 trials, {4e-3 / seconds:.2f} times as fast" in text
+        assert f"{seconds * 1e3:.3f} ms after 24 trials, {4e-3 / seconds:.2f} times as fast" in text
         assert f"tiles: {sum(one['arms']['tiles'])}" in text
     assert text.count("entropy") == 1
     assert f"{task['failed']} of {task['trials']} candidates" in text

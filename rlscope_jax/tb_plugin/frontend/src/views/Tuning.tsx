@@ -23,7 +23,7 @@ export function Tuning({ page, listing, run }: TuningProps) {
   const wanted = page.state.tuning ?? run;
   const record = tunings.find((one) => one.run === wanted) ?? tunings[0] ?? null;
   if (!record) return <NoRecord page={page} listing={listing} run={run} />;
-  return <Record key={record.run} page={page} records={tunings} record={record} />;
+  return <Record key={record.run} page={page} records={tunings} record={record} run={run} />;
 }
 
 function NoRecord({ page, listing, run }: TuningProps) {
@@ -44,14 +44,21 @@ function NoRecord({ page, listing, run }: TuningProps) {
   );
 }
 
-function Record({ page, records, record }: { page: Page; records: TuningRecord[]; record: TuningRecord }) {
+interface RecordProps {
+  page: Page;
+  records: TuningRecord[];
+  record: TuningRecord;
+  run: string | null;
+}
+
+function Record({ page, records, record, run }: RecordProps) {
   const [answer, again] = useTuning(page, record);
   const { change, state } = page;
   const tasks = answer && !(answer instanceof Refused) ? answer.tasks : [];
   const chosen = tasks.find((task) => taskKey(task) === state.task) ?? tasks[0];
   return (
     <div class="tuning">
-      {records.length > 1 && (
+      {(records.length > 1 || (run !== null && run !== record.run)) && (
         <p class="windows">
           <label>
             Searches of{" "}
