@@ -6,13 +6,10 @@ import argparse
 import gc
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rlscope_jax.commands.arguments import positive
+from rlscope_jax.commands.output import write_file
 from rlscope_jax.errors import RlscopeError
-
-if TYPE_CHECKING:
-    from rlscope_jax.breakdown.report import Report
 
 
 class ReportCommand:
@@ -78,7 +75,9 @@ class ReportCommand:
             sys.stdout.write(report.to_json() + "\n")
             return 0
         if options.html is not None:
-            _write_page(report, options.html)
+            from rlscope_jax.reporters.html import to_page
+
+            write_file("--html", options.html, to_page(report))
             return 0
         from rlscope_jax.reporters.terminal import render
 
@@ -88,14 +87,3 @@ class ReportCommand:
             raise RlscopeError(f"--process {options.process}: this session has processes {numbers}")
         render(report, sort=options.sort, top=options.top, process=options.process, raw=options.raw)
         return 0
-
-
-def _write_page(report: Report, path: Path) -> None:
-    from rlscope_jax.reporters.html import to_page
-
-    page = to_page(report)
-    try:
-        path.write_text(page, "utf-8")
-    except OSError as error:
-        raise RlscopeError(f"--html {path} cannot be written: {error.strerror or error}.") from error
-    print(f"wrote {path} ({path.stat().st_size / 1e6:.1f} MB); open it in a browser")

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rlscope_jax.commands.arguments import positive
+from rlscope_jax.commands.output import write_file
 from rlscope_jax.errors import RlscopeError
+
+if TYPE_CHECKING:
+    from rlscope_jax.tune.beside import BesideProfile
+    from rlscope_jax.tune.task import TuneTask
 
 DEFAULT_ALGORITHM = "evolutionary"
 """What found better schedules on three tables of four; `harl` has yet to show that it learns enough."""
@@ -16,7 +24,7 @@ class TuneCommand:
     """Find faster ways to compute a task's function, and note the winners for `@tuned`.
 
     TASKS is FILE.py:NAME or module:NAME: one or several TuneTasks, or a function that makes them. Or it is
-    the word `report`, which shows the searches of a record.
+    the word `report`, which shows the searches of a record (--record, or the one beside the profile --from).
     """
 
     name = "tune"
@@ -48,18 +56,21 @@ class TuneCommand:
         parser.add_argument(
             "--in-process", action="store_true", help="measure in this process: a crash ends it, a hang lasts"
         )
+        parser.add_argument(
+            "--html", type=Path, metavar="FILE", help="report: write the searches as one HTML file"
+        )
+        parser.add_argument(
+            "--json", type=Path, metavar="FILE", help="report: write the searches as JSON to a file"
+        )
 
     def run(self, options: argparse.Namespace) -> int:
         """Search and decide; Ctrl-C ends the search and keeps the best."""
-        from rlscope_jax.tune.database import Database, default_path
-
-        database = Database(options.record or default_path())
         if options.tasks == "report":
-            from rlscope_jax.tune.show import show_record
-
-            show_record(database)
-            return 0
+            return _report(options)
+        if options.html or options.json:
+            raise RlscopeError("--html and --json go with: rlscope-jax tune report")
         try:
+            from rlscope_jax.tune.database import Database, default_path
             from rlscope_jax.tune.load import load_tasks
             from rlscope_jax.tune.session import tune_tasks
             from rlscope_jax.tune.show import Live, show_results
@@ -67,16 +78,14 @@ class TuneCommand:
             raise RlscopeError(f"tune needs pip install 'rlscope-jax[tune]': {error}") from error
 
         tasks = load_tasks(options.tasks)
+        database, profile = Database(options.record or default_path()), None
         if options.logdir:
-            from rlscope_jax.facade import load
-            from rlscope_jax.tune.weights import tasks_from_report
-
-            tasks = tasks_from_report(load(options.logdir), tasks)
+            tasks, profile = _weighted(tasks, options.logdir, database.path)
         trials = options.trials or 128 * len(tasks)
         with Live(trials, seconds=bool(options.logdir)) as live:
             done = tune_tasks(
                 tasks,
-                database,
+                profile or database,
                 trials,
                 options.algorithm,
                 options.seed,
@@ -85,4 +94,53 @@ class TuneCommand:
             )
         show_results(done, seconds=bool(options.logdir))
         print(f"recorded in {database.path}; @tuned(task) uses the winners")
+        if profile is not None and profile.beside is not None:
+            print(f"and in {profile.beside}: the TensorBoard tab shows it, view Tuning")
         return 0
+
+
+def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[TuneTask], BesideProfile]:
+    """The tasks that a profile saw, with its seconds per step, and a database that tells its tab."""
+    from rlscope_jax.facade import load
+    from rlscope_jax.tune.beside import BesideProfile
+    from rlscope_jax.tune.database import key_of
+    from rlscope_jax.tune.weights import tasks_from_report
+
+    report = load(logdir).to_dict()
+    tasks = tasks_from_report(report, tasks)
+    database = BesideProfile(record, report["session"]["logdir"], [key_of(task) for task in tasks])
+    for task in tasks:
+        database.add_weight(key_of(task), task.weight, "step" if report["window"]["steps"] else "window")
+    return tasks, database
+
+
+def _beside(logdir: str) -> Path:
+    """Where `tune --from` left its searches: in the directory, or in that of its newest profile."""
+    from rlscope_jax.errors import NoProfileError
+    from rlscope_jax.tune.searches import RECORD_NAME
+    from rlscope_jax.xla_events.sessions import find_session
+
+    record = Path(logdir) / RECORD_NAME
+    if not record.exists():
+        with suppress(NoProfileError):
+            record = find_session(logdir).logdir / RECORD_NAME
+    return record
+
+
+def _report(options: argparse.Namespace) -> int:
+    """Show what a record holds, or write it to files."""
+    from rlscope_jax.reporters.searches import render, to_page
+    from rlscope_jax.tune.database import Database, default_path
+    from rlscope_jax.tune.searches import tuning_of
+
+    record = options.record or (_beside(options.logdir) if options.logdir else default_path())
+    tuning = tuning_of(Database(record).rows())
+    if not tuning["tasks"]:
+        raise RlscopeError(f"{record} holds no trials; rlscope-jax tune FILE.py:TASKS makes some")
+    if options.json:
+        write_file("--json", options.json, json.dumps(tuning, indent=1, allow_nan=False) + "\n")
+    if options.html:
+        write_file("--html", options.html, to_page(tuning, str(record)))
+    if not (options.json or options.html):
+        render(tuning)
+    return 0

@@ -1,44 +1,26 @@
-"""The page of the TensorBoard tab as one HTML file that needs nothing else: no server, no network."""
+"""A report as one HTML file: what the TensorBoard tab shows of it."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from rlscope_jax.breakdown.report import Report
-from rlscope_jax.reporters.units import as_text
+from rlscope_jax.reporters.page import page
 from rlscope_jax.tb_plugin import ops, timeline
+from rlscope_jax.tune.database import Database
+from rlscope_jax.tune.errors import TuneError
+from rlscope_jax.tune.searches import RECORD_NAME, tuning_of
 
 _COLUMNS = 4000  # the timeline's detail: enough for the widest screen, and to zoom in a little
 _LEAST_COLUMNS = 1000  # of each where there are many windows
 _MOST_OPS = 30  # of one operation
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'sha256-{digest}'; \
-style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'">
-<title>{title}</title>
-</head>
-<body>
-<script type="application/json" id="rlscope-data">{data}</script>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
-
 
 def to_page(report: Report) -> str:
     """The report as an HTML page: all that the tab shows, the timeline at one level of detail.
 
-    Whatever names the profile holds, they are data here, never markup or script; and the page's policy lets
-    no other script run and nothing be fetched.
+    What a search left beside the profile is in it too.
     """
     data = report.to_dict()
     embedded = {
@@ -46,24 +28,18 @@ def to_page(report: Report) -> str:
         "ops": {name: _shortened(listed) for name, listed in ops.ops_of(report).items()},
         "timelines": _wholes(timeline.timelines_of(report)),
     }
-    script = _script()
-    return _PAGE.format(
-        digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        title=html.escape(as_text(f"{data['session']['name']} · RL-Scope")),
-        data=_as_text(embedded),
-        script=script,
-    )
+    tuning = _tuning_beside(report)
+    if tuning["tasks"]:
+        embedded["tuning"] = tuning
+    return page(data["session"]["name"], embedded)
 
 
-def _script() -> str:
-    script = resources.files("rlscope_jax.tb_plugin").joinpath("static/index.js").read_text("utf-8")
-    # What would end the element; both stand in strings or comments only, where this means the same.
-    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _as_text(value: Any) -> str:
-    """JSON that cannot end the element it stands in."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+def _tuning_beside(report: Report) -> dict[str, Any]:
+    try:
+        rows = Database(Path(report.session.logdir) / RECORD_NAME).rows()
+    except TuneError:
+        rows = []
+    return tuning_of(rows)
 
 
 def _wholes(windows: list[timeline.Timeline]) -> list[dict[str, Any]]:

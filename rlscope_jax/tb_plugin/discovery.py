@@ -1,4 +1,4 @@
-"""Which profiles are under TensorBoard's log directories: looked for in the background, within limits."""
+"""What is under TensorBoard's log directories: looked for in the background, within limits."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from rlscope_jax.errors import RlscopeError
 from rlscope_jax.reporters.units import as_text
+from rlscope_jax.tune.searches import RECORD_NAME
 from rlscope_jax.xla_events.sessions import Session, sessions
 
 _SUFFIX = ".xplane.pb"
@@ -48,11 +49,28 @@ class Recording:
         }
 
 
+@dataclass(frozen=True)
+class TuningRecord:
+    """A file in which `rlscope-jax tune` noted its searches."""
+
+    run: str
+    """Its directory, named as a recording's."""
+    path: Path
+    changed: float
+    bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the page's list."""
+        return {"run": self.run, "changed": self.changed, "bytes": self.bytes}
+
+
 @dataclass
 class Found:
     """One look at the log directories."""
 
     recordings: dict[tuple[str, str], Recording] = field(default_factory=dict)
+    tunings: dict[str, TuningRecord] = field(default_factory=dict)
+    """By run."""
     looked_in: list[dict[str, Any]] = field(default_factory=list)
     """Per log directory: its path, how many directories it holds, and what was wrong with it."""
     unreadable: list[dict[str, str]] = field(default_factory=list)
@@ -146,6 +164,8 @@ def look(roots: Iterable[tuple[str, str]]) -> Found:
             for directory, names in _walk(path, found, _MOST_DIRECTORIES - walked):
                 walked += 1
                 _add(found, label, Path(path), Path(directory), names)
+                if RECORD_NAME in names:
+                    _add_tuning(found, label, Path(path), Path(directory))
         found.looked_in.append({"path": as_text(path), "directories": walked - before, "problem": problem})
     _join_windows(found)
     return found
@@ -217,6 +237,19 @@ def _add(found: Found, label: str, root: Path, directory: Path, names: list[str]
             for name in sorted(names)
             if name.endswith(".json") and not (profiles / name.removesuffix(".json")).is_dir()
         ]
+
+
+def _add_tuning(found: Found, label: str, root: Path, directory: Path) -> None:
+    path = directory / RECORD_NAME
+    try:
+        status = path.stat()
+    except OSError as error:
+        _tell_unreadable(found, path, error.strerror or str(error))
+        return
+    run = _run_name(label, root, directory)
+    if run in found.tunings:  # of another of several log directories without names
+        run = as_text(str(directory))
+    found.tunings[run] = TuningRecord(run, path, status.st_mtime, status.st_size)
 
 
 def _run_name(label: str, root: Path, logdir: Path) -> str:

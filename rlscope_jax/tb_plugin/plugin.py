@@ -18,9 +18,12 @@ from tensorboard.backend import http_util
 from tensorboard.plugins import base_plugin
 from werkzeug import wrappers
 
+from rlscope_jax.reporters.units import as_text
 from rlscope_jax.tb_plugin import results, timeline
 from rlscope_jax.tb_plugin.discovery import Discovery, Found, Recording, roots_of
 from rlscope_jax.tb_plugin.ops import key
+from rlscope_jax.tb_plugin.tunings import Tunings
+from rlscope_jax.tune.errors import TuneError
 
 STATIC = Path(__file__).parent / "static"
 GROUPS = ("auto", "operation", "scope", "function")
@@ -70,12 +73,13 @@ class RlscopePlugin(base_plugin.TBPlugin):
         self._discovery = Discovery(roots_of(context.logdir, spec))
         self._results = results.Results()
         self._timelines: OrderedDict[tuple[Path, int], timeline.Timeline] = OrderedDict()
+        self._tunings = Tunings()
         self._lock = threading.Lock()
 
     def is_active(self) -> bool:
         """Whether there is anything to show, as far as is known by now."""
         found = self._discovery.found()
-        return bool(found.recordings or found.lost)
+        return bool(found.recordings or found.tunings or found.lost)
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """What TensorBoard needs to know to show the tab."""
@@ -91,6 +95,7 @@ class RlscopePlugin(base_plugin.TBPlugin):
             "/ops": self.serve_ops,
             "/timeline": self.serve_timeline,
             "/find": self.serve_find,
+            "/tuning": self.serve_tuning,
         }
 
     @_answers
@@ -113,6 +118,9 @@ class RlscopePlugin(base_plugin.TBPlugin):
             {
                 "looking": self._discovery.looking,
                 "recordings": [one.to_dict() for one in listed],
+                "tunings": [
+                    one.to_dict() for one in sorted(found.tunings.values(), key=lambda one: -one.changed)
+                ],
                 "looked_in": found.looked_in,
                 "unreadable": found.unreadable,
                 "lost": found.lost,
@@ -155,6 +163,18 @@ class RlscopePlugin(base_plugin.TBPlugin):
         opened = self._timeline(request)
         after = _number(request, "after", -1)
         return _json(request, {"found": timeline.find(opened, request.args.get("text", ""), after * 1000)})
+
+    @_answers
+    def serve_tuning(self, request: wrappers.Request) -> wrappers.Response:
+        """The searches of a run's tuning record, as they are by now."""
+        run = request.args.get("run", "")
+        record = self._discovery.found().tunings.get(run)
+        if record is None:
+            raise _Refusal(404, f"there is no tuning record of run {run!r}", "It may have been removed.")
+        try:
+            return _json(request, self._tunings.of(record.path))
+        except TuneError as error:  # 200: see `_state`
+            raise _Refusal(200, as_text(str(error))) from error
 
     @contextmanager
     def _whole(self, folder: Path) -> Iterator[None]:

@@ -136,12 +136,35 @@ class Database:
                     found = None
         return found
 
-    def add_round(self, key: Key, algorithm: str, sketches: Sequence[str], entropy: float) -> None:
-        """Note whom a batch's arms were, and how undecided the policy is (not a number: no policy yet)."""
+    def add_round(
+        self, key: Key, algorithm: str, seed: int, before: int, found: Sequence[Trial], entropy: float
+    ) -> None:
+        """Note a batch of a search, so that its curve can be rebuilt: what was known before is not added.
+
+        Args:
+            before: how many trials this search had already; 0 begins a search.
+            found: the batch, in order.
+            entropy: how undecided the policy is, nats; not a number where there is none (yet).
+        """
         self._append(
             asdict(key)
-            | {"algorithm": algorithm, "arms": list(sketches), "entropy": None if isnan(entropy) else entropy}
+            | {
+                "algorithm": algorithm,
+                "seed": seed,
+                "before": before,
+                "arms": [trial.candidate.sketch for trial in found],
+                "times": [trial.seconds if trial.error is None else None for trial in found],
+                "entropy": None if isnan(entropy) else entropy,
+            }
         )
+
+    def add_weight(self, key: Key, seconds: float, per: str) -> None:
+        """Note what a profile saw the task's operation take.
+
+        Args:
+            per: of what: "step", or "window" where the profile has no steps.
+        """
+        self._append(asdict(key) | {"weight": seconds, "per": per})
 
     def rows(self) -> list[dict[str, Any]]:
         """Every line that can be read, whatever its key."""
@@ -179,7 +202,7 @@ class Database:
         for line in text.splitlines():
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(row, dict):
                 yield row

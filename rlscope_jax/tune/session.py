@@ -77,8 +77,8 @@ def tune_tasks(
         def heard(search: TaskSearch, found: list[Trial]) -> None:
             rounds = getattr(search.searcher, "rounds", None)
             entropy = rounds[-1].entropy if rounds else math.nan
-            arms = [trial.candidate.sketch for trial in found]
-            database.add_round(key_of(search.task), algorithm, arms, entropy)
+            before = len(search.trials) - len(found)
+            database.add_round(key_of(search.task), algorithm, seed, before, found, entropy)
             if on_trials is not None:
                 on_trials(searches, found)
 

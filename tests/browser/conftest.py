@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from browser.board import HOSTILE, Board, start_board, stop_board, write_hostile
+from rlscope_jax.tune.searches import RECORD_NAME
+from tuning_record import write_record
 
 PPO = "jax0.10.2_ppo_loop"
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -73,7 +75,7 @@ def watched(chromium: Any) -> Iterator[Watched]:
 
 @pytest.fixture(scope="session")
 def logdir(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
-    """Recordings: a real one, a hostile one and a damaged one."""
+    """Recordings: a real one and a hostile one, both tuned, and a damaged one."""
     folder = tmp_path_factory.mktemp("logdir")
     real = folder / "ppo/plugins/profile/s"
     real.mkdir(parents=True)
@@ -83,6 +85,8 @@ def logdir(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Path:
     again = folder / HOSTILE[0] / "plugins/profile/s/vm.xplane.pb"
     again.parent.mkdir(parents=True)
     shutil.copy(profile, again)
+    write_record(folder / "ppo" / RECORD_NAME, tasks=2, algorithms=("random", "harl"))
+    write_record(folder / "hostile" / RECORD_NAME, tasks=2, algorithms=("random", "harl"), text=HOSTILE[0])
     bad = folder / "bad/plugins/profile/s/vm.xplane.pb"
     bad.parent.mkdir(parents=True)
     bad.write_bytes(b"\xff" * 64)

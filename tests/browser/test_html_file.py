@@ -4,7 +4,11 @@ import pytest
 
 from browser.board import HOSTILE, write_hostile
 from rlscope_jax import load
+from rlscope_jax.reporters import searches
 from rlscope_jax.reporters.html import to_page
+from rlscope_jax.tune.database import Database
+from rlscope_jax.tune.searches import tuning_of
+from tuning_record import write_record
 from xspace_builder import US, CpuTrace, Op, module_of
 
 VIEWS = ("Operations", "Timeline", "Programs", "Overhead", "Overview")
@@ -171,3 +175,31 @@ def test_every_view_can_be_reached_with_the_keyboard(opened):
             opened.keyboard.press("Enter")
             assert opened.locator("nav [aria-current=page]").inner_text() == name
     assert set(reached) == set(VIEWS)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "algorithms"), [(1, ("evolutionary",)), (10, ("random", "evolutionary", "tpe", "harl"))]
+)
+def test_searches_alone_are_a_page_of_one_view(watched, tmp_path, tasks, algorithms):
+    write_record(tmp_path / "r", tasks, algorithms, HOSTILE[0])
+    path = tmp_path / "tuning.html"
+    path.write_text(searches.to_page(tuning_of(Database(tmp_path / "r").rows()), "r"), "utf-8")
+    page = watched.page
+    page.goto(path.as_uri())
+    page.locator(".charts svg").first.wait_for()
+    assert page.locator("nav button").all_inner_texts() == ["Tuning"]
+    assert page.locator(".tasks tbody tr").count() == (tasks if tasks > 1 else 0)
+    assert page.locator(".searches tbody tr").count() == len(algorithms)
+    assert page.locator(".charts figure").count() == len(algorithms)
+    assert HOSTILE[0] in page.locator("main").inner_text()
+    page.locator(".chart").first.hover()
+    page.get_by_text("after 12 trials").wait_for()  # half of 24
+    page.locator(".charts .chart").first.hover()
+    page.get_by_text("up to trial 16").wait_for()  # the second round of three
+    assert page.evaluate("() => window.hacked") is None
+    assert page.evaluate("() => document.querySelectorAll('#rlscope img, #rlscope script').length") == 0
+    for width in (390, 2560):
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.wait_for_timeout(100)
+        assert page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth")
+        assert page.locator(".chart svg").first.bounding_box()["width"] <= width

@@ -12,16 +12,19 @@ import pytest
 
 from browser.board import HOSTILE, start_board, stop_board
 from rlscope_jax import load
+from rlscope_jax.tune.database import Database
+from rlscope_jax.tune.searches import RECORD_NAME, tuning_of
 from xspace_builder import US, CpuTrace, Op, module_of
 
 AXE = Path(__file__).parents[2] / "rlscope_jax/tb_plugin/frontend/node_modules/axe-core/axe.min.js"
-VIEWS = ("overview", "operations", "timeline", "programs", "overhead")
+VIEWS = ("overview", "operations", "timeline", "programs", "overhead", "tuning")
 DRAWN = {
     "overview": ".bars tbody tr",
     "operations": ".tree tbody tr",
     "timeline": "canvas",
     "programs": ".programs tbody tr",
     "overhead": ".overhead h2",
+    "tuning": ".charts svg",
 }
 COLORS_DRAWN = """() => {
   const canvas = document.querySelector('canvas');
@@ -118,6 +121,32 @@ def test_the_programs_are_those_of_the_report(watched, board, report):
     for program in report["programs"]:
         cell = shown[program["program_id"]].locator("[data-figure=device]")
         assert int(cell.get_attribute("data-value")) == program["device"]["raw"]
+
+
+def test_the_searches_are_those_of_the_record(watched, board):
+    told = tuning_of(Database(board.logdir / "ppo" / RECORD_NAME).rows())
+    page = opened(watched, board, "tuning")
+    for task in told["tasks"]:
+        page.locator(".tasks").get_by_role("button", name=task["name"]).click()
+        page.get_by_role("heading", name=task["name"], exact=True).wait_for()
+        rows = page.locator(".searches tbody tr")
+        assert [row.get_attribute("data-search") for row in rows.all()] == ["random", "harl"]
+        for row, one in zip(rows.all(), task["searches"], strict=True):
+            seconds = one["best"][-1][1]
+            assert row.locator("td").all_inner_texts()[2:] == [
+                f"{seconds * 1e3:.2f} ms",
+                f"{task['reference_seconds'] / seconds:.2f} ×",
+                str(one["best"][-1][0]),
+            ]
+        assert page.locator("[data-figure=winner] .main").inner_text() == "2.00 × as fast"
+        saves = page.locator("[data-figure=saving] .main").inner_text()
+        assert saves.endswith(" ms")
+        assert float(saves.removesuffix(" ms")) == pytest.approx(task["saving"][0] * 1e3)
+        values = dict(
+            row.locator("th, td").all_inner_texts() for row in page.locator(".values tbody tr").all()
+        )
+        assert values == {name: str(value) for name, value in task["winner"]["values"].items()}
+    assert f"p.rlscope.task={told['tasks'][-1]['name']}" in page.url
 
 
 def test_a_row_leads_to_its_ops_and_source_lines(watched, board):
@@ -267,6 +296,8 @@ def test_without_recordings_it_says_where_it_looked(watched, tmp_path, shared):
                 watched.page.get_by_role("button", name="Look again").click(timeout=1000)
             watched.page.wait_for_timeout(500)
         assert watched.page.locator(".tile").count() == 6
+        watched.page.get_by_role("button", name="Tuning", exact=True).click()
+        assert f"--from {tmp_path / 'runs'}\n" in watched.page.locator("main pre").inner_text() + "\n"
     finally:
         watched.page.goto("about:blank")  # else it would ask a TensorBoard that is gone
         stop_board(board)

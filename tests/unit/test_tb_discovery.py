@@ -9,6 +9,7 @@ import pytest
 
 from rlscope_jax.tb_plugin import discovery
 from rlscope_jax.tb_plugin.discovery import Discovery, look, roots_of
+from rlscope_jax.tune.searches import RECORD_NAME
 
 
 def profile(logdir, session="s", host="vm"):
@@ -71,6 +72,24 @@ def test_a_description_without_a_profile_is_told(tmp_path):
     found = look([("", str(tmp_path))])
     assert not found.recordings
     assert [os.path.basename(path) for path in found.lost] == ["gone.json"]
+
+
+def test_tuning_records_are_found_with_profiles_or_without(tmp_path):
+    profile(tmp_path / "both")
+    for run in ("both", "alone", "alone/deeper"):
+        path = tmp_path / run / RECORD_NAME
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    (tmp_path / "folder" / RECORD_NAME).mkdir(parents=True)
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / RECORD_NAME).symlink_to("nowhere")
+    found = look([("", str(tmp_path))])
+    assert set(found.tunings) == {"both", "alone", "alone/deeper"}
+    assert found.tunings["alone"].to_dict()["bytes"] == 2
+    assert set(found.recordings) == {("both", "s")}
+    assert [os.path.basename(one["path"]) for one in found.unreadable] == [RECORD_NAME]
+    two = [("", str(tmp_path / "both")), ("", str(tmp_path / "alone")), ("x", str(tmp_path / "alone"))]
+    assert set(look(two).tunings) == {".", str(tmp_path / "alone"), "deeper", "x", "x/deeper"}
 
 
 def test_links_in_circles_end(tmp_path):

@@ -13,6 +13,9 @@ import pytest
 
 from rlscope_jax import load
 from rlscope_jax.attribution.placement import GROUPINGS
+from rlscope_jax.tune.database import Database
+from rlscope_jax.tune.searches import RECORD_NAME, tuning_of
+from tuning_record import write_record
 from xspace_builder import US, CpuTrace, Op, module_of
 
 pytest.importorskip("tensorboard", reason="TensorBoard is not installed")
@@ -20,7 +23,7 @@ from tensorboard.plugins import base_plugin
 from werkzeug.test import Client
 
 from rlscope_jax.tb_plugin import plugin as plugin_module
-from rlscope_jax.tb_plugin import results
+from rlscope_jax.tb_plugin import results, tunings
 from rlscope_jax.tb_plugin.loader import RlscopeLoader
 from rlscope_jax.tb_plugin.plugin import GROUPS, RlscopePlugin
 from rlscope_jax.tb_plugin.read_profile import main as read_profile
@@ -299,3 +302,57 @@ def test_any_name_of_a_run_can_be_asked_for(own, run):
     made, _ = own(**{os.fsdecode(run): write_trace})
     (listed,) = answer(made, "/recordings")[1]["recordings"]
     assert ask(made, "/report", run=listed["run"], name=listed["name"]).status_code == 202
+
+
+@pytest.fixture
+def tuned(tmp_path):
+    """A plugin over a log directory that holds a tuning record and no profile; the record."""
+    record = tmp_path / "runs/a" / RECORD_NAME
+    write_record(record)
+    made = RlscopePlugin(context(tmp_path / "runs"))
+    made._discovery.found()
+    assert made._discovery._first_done.wait(30)
+    return made, record
+
+
+def test_a_tuning_record_alone_is_something_to_show(tuned):
+    made, record = tuned
+    assert made.is_active()
+    listed = answer(made, "/recordings")[1]
+    assert listed["recordings"] == []
+    assert [one["run"] for one in listed["tunings"]] == ["a"]
+    assert answer(made, "/tuning", run="a")[1] == tuning_of(Database(record).rows())
+
+
+def test_a_tuning_record_is_read_again_when_it_grows_and_only_then(tuned, monkeypatch):
+    made, record = tuned
+    before = answer(made, "/tuning", run="a")[1]
+    with record.open("ab") as file:  # a line that is being written
+        file.write(
+            b'{"name": "conv9", "device": "d", "jax": "0", "task": "0", "sketch": "s", "values": {}, "seco'
+        )
+    assert answer(made, "/tuning", run="a")[1] == before
+    with record.open("ab") as file:
+        file.write(b'nds": 1.0}\n')
+    assert len(answer(made, "/tuning", run="a")[1]["tasks"]) == 2
+    monkeypatch.setattr(Database, "rows", None)
+    assert len(answer(made, "/tuning", run="a")[1]["tasks"]) == 2
+
+
+def test_tuning_records_that_cannot_be_shown_say_why(tuned, monkeypatch):
+    made, record = tuned
+    response, content = answer(made, "/tuning", run="b")
+    assert (response.status_code, content["error"]["message"]) == (
+        404,
+        "there is no tuning record of run 'b'",
+    )
+    with monkeypatch.context() as patch:
+        patch.setattr(tunings, "_MOST_BYTES", 10)
+        assert "too much for a page" in answer(made, "/tuning", run="a")[1]["error"]["message"]
+    record.unlink()
+    assert "No such file" in answer(made, "/tuning", run="a")[1]["error"]["message"]
+    record.mkdir()
+    assert "cannot read" in answer(made, "/tuning", run="a")[1]["error"]["message"]
+    record.rmdir()
+    record.write_bytes(b"\x89PNG\r\n" + bytes(range(256)))
+    assert answer(made, "/tuning", run="a")[1]["tasks"] == []

@@ -1,7 +1,6 @@
 """Several tasks: weights from a profile, one budget, the record, and the winner in a program."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -175,11 +174,3 @@ def test_bad_input_is_said_in_a_line(arguments, words, tmp_path, capsys, monkeyp
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
-
-
-def test_curves_are_as_wide_as_there_is_room():
-    from rlscope_jax.tune.show import WIDTH, curve
-
-    assert curve([math.inf, 1.0, 0.5]) == " █▁"
-    assert len(curve(list(range(1000)))) == WIDTH
-    assert curve([math.inf]) == ""

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty } from "./views/Empty";
-import { viewOf } from "./views/registry";
+import { viewOf, viewsOf, type RecordingView, type View } from "./views/registry";
 import { Message, Reading } from "./components/Message";
 import { Toolbar } from "./components/Toolbar";
 import { isCorrected } from "./model";
@@ -47,8 +47,20 @@ export function App({ source }: { source: Source }) {
       </main>
     );
   }
-  if (!chosen) return <main class="page"><Empty listing={listing} onRefresh={refresh} /></main>;
-  return <Chosen key={`${chosen.run}|${chosen.name}`} page={page} chosen={chosen} listing={listing} />;
+  if (!chosen && !listing.tunings.length) return <main class="page"><Empty listing={listing} onRefresh={refresh} /></main>;
+  const views = viewsOf(listing, source.embedded);
+  const view = viewOf(state.view, views);
+  if (view.of === "tuning") {
+    return (
+      <>
+        <Toolbar page={page} views={views} view={view} chosen={chosen} listing={listing} report={null} viewer={null} />
+        <main class="page" id="view"><view.Component page={page} listing={listing} run={chosen?.run ?? null} /></main>
+      </>
+    );
+  }
+  return chosen && (
+    <Chosen key={`${chosen.run}|${chosen.name}`} page={page} views={views} view={view} chosen={chosen} listing={listing} />
+  );
 }
 
 /** Asks for the list now, again while the server looks for the first time, and when TensorBoard reloads. */
@@ -60,7 +72,7 @@ function useListing(source: Source, tell: (answer: Listing | Refused) => void): 
       try {
         const answer = await source.recordings(again);
         if (answer.looking) timer.current = window.setTimeout(() => void ask(false), 500);
-        if (!answer.looking || answer.recordings.length) tell(answer);
+        if (!answer.looking || answer.recordings.length || answer.tunings.length) tell(answer);
       } catch (error) {
         tell(error instanceof Refused ? error : new Refused(String(error), ""));
       }
@@ -85,7 +97,15 @@ function frameOf(): Element | null {
   }
 }
 
-function Chosen({ page, chosen, listing }: { page: Page; chosen: Recording; listing: Listing }) {
+interface ChosenProps {
+  page: Page;
+  views: View[];
+  view: RecordingView;
+  chosen: Recording;
+  listing: Listing;
+}
+
+function Chosen({ page, views, view, chosen, listing }: ChosenProps) {
   const { source, state } = page;
   const asked = useMemo(
     () => ({ run: chosen.run, name: chosen.name, group: state.group }),
@@ -101,10 +121,12 @@ function Chosen({ page, chosen, listing }: { page: Page; chosen: Recording; list
   const report = answer && !(answer instanceof Refused) && !isProgress(answer) ? answer : null;
   const corrected = state.corrected && report !== null && isCorrected(report);
   const shown = { ...page, state: { ...state, corrected } };
-  const { key, Component } = viewOf(state.view);
+  const { key, Component } = view;
   return (
     <>
-      <Toolbar page={page} chosen={chosen} listing={listing} report={report} viewer={viewer} />
+      <Toolbar
+        page={page} views={views} view={view} chosen={chosen} listing={listing} report={report} viewer={viewer}
+      />
       <main class="page" id="view">
         {answer === null && <Message title="Opening the recording…" />}
         {answer instanceof Refused && (

@@ -60,6 +60,15 @@ export function cellColor(key: string, dark: boolean): string {
   return (dark ? DARK : LIGHT)[key] ?? (dark ? "#8a8f98" : "#8a8f98");
 }
 
+const SERIES_LIGHT = ["#2f6fd0", "#d9661f", "#1a8f8b", "#8d5cc0", "#c2336f", "#a07a00", "#5c6b7a", "#4d8f3a"];
+const SERIES_DARK = ["#5b95ea", "#f0894a", "#36b8b0", "#a884d8", "#dd5f92", "#d9ad3c", "#8d9bab", "#7fbf6a"];
+
+/** The colour of the n-th of some lines or parts that have no order. */
+export function seriesColor(number: number, dark: boolean): string {
+  const colors = dark ? SERIES_DARK : SERIES_LIGHT;
+  return colors[number % colors.length]!;
+}
+
 const HUES = [214, 28, 150, 330, 265, 48, 184, 8, 100, 295];
 
 /** A colour for each operation: a hue for the first name of its path, a shade for the rest. */

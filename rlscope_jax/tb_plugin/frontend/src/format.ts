@@ -57,6 +57,11 @@ export function bytes(number: number): string {
   return `${digits(Math.max(number / 1e3, 0.1))} kB`;
 }
 
+/** A ratio: "2.41 ×". */
+export function multiple(ratio: number): string {
+  return `${digits(ratio)} ×`;
+}
+
 function digits(value: number): string {
   const size = Math.abs(value);
   return grouped(value, size >= 100 ? 0 : size >= 10 ? 1 : 2);

@@ -1,6 +1,7 @@
 // Where the page's data come from: TensorBoard's server, or the HTML file itself.
 
 import type { Report } from "./report";
+import type { Tuning } from "./tuning";
 
 export interface Recording {
   run: string;
@@ -12,9 +13,17 @@ export interface Recording {
   changed: number;
 }
 
+/** A file in which `rlscope-jax tune` noted its searches. */
+export interface TuningRecord {
+  run: string;
+  changed: number;
+  bytes: number;
+}
+
 export interface Listing {
   looking: boolean;
   recordings: Recording[];
+  tunings: TuningRecord[];
   looked_in: { path: string; directories: number; problem: string | null }[];
   unreadable: { path: string; reason: string }[];
   lost: string[];
@@ -105,6 +114,7 @@ export interface Source {
   ops(asked: Asked, process: number, path: string, direction: string | null): Promise<OpList>;
   timeline(asked: Asked, window: number, begin: number, end: number | null, columns: number): Promise<TimelineData>;
   find(asked: Asked, window: number, text: string, after: number): Promise<Hit | null>;
+  tuning(run: string): Promise<Tuning>;
   traceViewer(asked: Asked): Promise<string | null>;
 }
 
@@ -137,6 +147,10 @@ export class Server implements Source {
 
   async find(asked: Asked, window: number, text: string, after: number): Promise<Hit | null> {
     return (await get<{ found: Hit | null }>("find", { ...asked, window, text, after: Math.floor(after) })).found;
+  }
+
+  tuning(run: string): Promise<Tuning> {
+    return get("tuning", { run });
   }
 
   /** The same session in xprof's trace viewer, where that plugin is installed. */
@@ -172,39 +186,48 @@ async function get<T>(route: string, query: object): Promise<T> {
   throw new Refused(error?.message ?? `TensorBoard answered with status ${response.status}.`, error?.hint ?? "");
 }
 
+/** A recording, the searches beside it, or both. */
 export interface Embedded {
-  report: Report;
-  ops: Record<string, OpList>;
-  timelines: TimelineData[];
+  report?: Report;
+  ops?: Record<string, OpList>;
+  timelines?: TimelineData[];
+  tuning?: Tuning;
+  /** Where the searches were read, if not beside the recording. */
+  record?: string;
 }
 
-/** What `rlscope-jax report --html` wrote into the file. */
+/** What `rlscope-jax report --html` or `tune report --html` wrote into the file. */
 export class File implements Source {
   readonly embedded = true;
 
   constructor(private readonly content: Embedded) {}
 
   async recordings(): Promise<Listing> {
-    const { session } = this.content.report;
-    const recording = {
-      run: session.logdir, name: session.name, sessions: [session.name], files: session.files.length,
-      bytes: session.files.reduce((total, file) => total + (file.bytes ?? 0), 0), changed: 0,
-    };
+    const { report, tuning, record } = this.content;
+    const recordings = report ? [recordingOf(report)] : [];
+    const run = record ?? report?.session.logdir ?? "";
     return {
-      looking: false, recordings: [recording], looked_in: [], unreadable: [], lost: [], truncated: false,
+      looking: false, recordings, tunings: tuning ? [{ run, changed: 0, bytes: 0 }] : [], looked_in: [], unreadable: [],
+      lost: [], truncated: false,
     };
   }
 
   async report(): Promise<Report> {
+    if (!this.content.report) throw new Refused("This file holds no recording.", "");
     return this.content.report;
   }
 
+  async tuning(): Promise<Tuning> {
+    if (!this.content.tuning) throw new Refused("This file holds no searches.", "");
+    return this.content.tuning;
+  }
+
   async ops(_: Asked, process: number, path: string, direction: string | null): Promise<OpList> {
-    return this.content.ops[`${process}|${direction ?? ""}|${path}`] ?? { ops: [], more: 0, more_self: 0 };
+    return this.content.ops?.[`${process}|${direction ?? ""}|${path}`] ?? { ops: [], more: 0, more_self: 0 };
   }
 
   async timeline(_: Asked, window: number): Promise<TimelineData> {
-    const known = this.content.timelines[window];
+    const known = this.content.timelines?.[window];
     if (!known) throw new Refused("This file holds no such timeline.", "");
     return known;
   }
@@ -233,6 +256,13 @@ export class File implements Source {
   async traceViewer(): Promise<null> {
     return null;
   }
+}
+
+function recordingOf({ session }: Report): Recording {
+  return {
+    run: session.logdir, name: session.name, sessions: [session.name], files: session.files.length,
+    bytes: session.files.reduce((total, file) => total + (file.bytes ?? 0), 0), changed: 0,
+  };
 }
 
 export function openSource(): Source {

@@ -18,11 +18,14 @@ export interface State {
   /** The stretch of the timeline shown, ns. */
   begin: number | null;
   end: number | null;
+  /** The run whose tuning record is shown, if not that of the recording; and the task of it. */
+  tuning: string | null;
+  task: string | null;
 }
 
 export const FIRST: State = {
   run: null, name: null, view: "overview", group: "auto", corrected: true, operation: null,
-  sort: "wallTotal", filter: "", window: 0, begin: null, end: null,
+  sort: "wallTotal", filter: "", window: 0, begin: null, end: null, tuning: null, task: null,
 };
 
 const PLUGIN = "rlscope";
@@ -50,6 +53,8 @@ export function parse(hash: string): State {
     window: Math.max(0, Math.floor(number("window") ?? 0)),
     begin: number("begin"),
     end: number("end"),
+    tuning: get("tuning"),
+    task: get("task"),
   };
 }
 
@@ -69,6 +74,8 @@ export function serialize(state: State): string {
   put("window", state.window, 0);
   put("begin", state.begin === null ? null : Math.round(state.begin));
   put("end", state.end === null ? null : Math.round(state.end));
+  put("tuning", state.tuning);
+  put("task", state.task);
   return parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
 }
 
