@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 
+import jax
 import numpy as np
 
 from rlscope_jax.tune.allocate import TaskSearch, share_trials
@@ -66,9 +67,13 @@ def tune_tasks(
         on_trials: called with all searches and the new trials after each batch.
 
     Raises:
-        TuneError: the record cannot be written; a package is missing; a space is empty; a reference cannot be
-            computed.
+        TuneError: the record cannot be written; a package or jax's device is missing; a space is empty; a
+            reference cannot be computed.
     """
+    try:
+        jax.devices()
+    except Exception as error:
+        raise TuneError(f"jax finds no device: {type(error).__name__}: {error}") from error
     known = {key_of(task): set(database.trials(task.space, key_of(task))) for task in tasks}
     with ExitStack() as stack:
         searches = [_begin(stack, task, database, algorithm, seed, target) for task in tasks]
@@ -102,7 +107,7 @@ def _begin(
             database.add_reference(key, unit)
             if isinstance(bench, Worker):
                 bench.limit = _limit(unit)
-    except (TuneError, ValueError) as error:
+    except (TuneError, ValueError, OverflowError) as error:  # a seed may be too large
         raise TuneError(f"task {task.name!r}: {error}") from error
     measurer = Recorded(LiveMeasurer(bench, unit), database, task.space, key)
     return TaskSearch(task, searcher, measurer, unit)

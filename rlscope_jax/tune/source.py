@@ -6,17 +6,18 @@ import inspect
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
-from types import CellType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def source_of(value: Any) -> str:
-    """A function's source, and what it is bound to: by `functools.partial`, a closure, defaults, its object.
+    """A function's source with all it depends on: what it is bound to by `functools.partial`, a closure,
+    defaults or its object, and the functions of its own module that it names.
 
     Functions among those count by their source too, arrays by shape and type, anything else by its repr
-    without addresses. What a function reads from its module is not in it.
+    without addresses. What it uses of other modules is not in it.
     """
     return _text(value, set())
 
@@ -41,27 +42,36 @@ def _text(value: Any, seen: set[int]) -> str:
         return f"{value.dtype}{value.shape}"
     value = inspect.unwrap(value)
     if inspect.isfunction(value):
-        if id(value) in seen:
-            return value.__qualname__
-        seen.add(id(value))
-        bound = [*map(_content, value.__closure__ or ()), value.__defaults__, value.__kwdefaults__]
-        return f"{_source(value)}{all_of(one for one in bound if one is not None)}"
-    if (
-        type(value).__repr__ is object.__repr__
-    ):  # which names the module: `__main__`, or what it is imported as
-        name = type(value).__qualname__
-        if id(value) in seen:
-            return name
-        seen.add(id(value))
-        return f"{name}{all_of(sorted(getattr(value, '__dict__', {}).items()))}"
-    return ADDRESS.sub("", repr(value))
+        name, head, parts = value.__qualname__, _source(value), _depends_on(value)
+    elif type(value).__repr__ is object.__repr__:  # it names the module, which may be `__main__` elsewhere
+        name = head = type(value).__qualname__
+        parts = [type(value).__call__ if callable(value) else None, getattr(value, "__dict__", None)]
+    else:
+        return ADDRESS.sub("", repr(value))
+    if id(value) in seen:
+        return name
+    seen.add(id(value))
+    return f"{head}{all_of(part for part in parts if part is not None)}"
 
 
-def _source(function: Any) -> str:
+def _source(function: FunctionType) -> str:
     try:
         return inspect.getsource(function)
     except Exception:  # there is none, or the file has changed
         return function.__qualname__
+
+
+def _depends_on(function: FunctionType) -> list[Any]:
+    """What a closure and defaults hold, and the callables of the function's own module that it names."""
+    used = [function.__globals__.get(name) for name in _names(function.__code__)]
+    mine = [one for one in used if callable(one) and getattr(one, "__module__", None) == function.__module__]
+    return [*map(_content, function.__closure__ or ()), function.__defaults__, function.__kwdefaults__, *mine]
+
+
+def _names(code: CodeType) -> list[str]:
+    """All names that a function's code, and that of functions in it, looks up."""
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    return list(dict.fromkeys([*code.co_names, *(name for names in inner for name in names)]))
 
 
 def _content(cell: CellType) -> Any:

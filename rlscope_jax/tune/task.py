@@ -100,7 +100,8 @@ class TuneTask:
             kind = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
             parts.append(f"{np.shape(leaf)}{kind}")
         for name, sketch in self.sketches.items():
-            parts += [name, repr(sketch.params), source_of(sketch.build), source_of(sketch.valid)]
+            functions = (sketch.build, sketch.valid, sketch.export, sketch.untimed)
+            parts += [name, repr(sketch.params), *map(source_of, functions)]
         return hashlib.sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
 
 
@@ -108,16 +109,17 @@ def difference(found: Any, expected: Any, rtol: float, atol: float) -> str | Non
     """In words how two pytrees of arrays differ beyond the tolerances; None where they do not."""
     import jax
 
-    (leaves, structure), (wanted, other) = jax.tree.flatten(found), jax.tree.flatten(expected)
+    leaves, wanted = jax.tree.leaves(found), jax.tree.leaves(expected)
     if len(leaves) != len(wanted):
         return f"{len(leaves)} results where the reference has {len(wanted)}"
+    structure, other = str(jax.tree.structure(found)), str(jax.tree.structure(expected))
     if structure != other:
         return f"the result is a {structure}, the reference's a {other}"
-    pairs = enumerate(zip(leaves, wanted, strict=True))
-    found_wrong = (
-        (number, _difference(_array(one), _array(two), rtol, atol)) for number, (one, two) in pairs
-    )
-    return next((f"result {number} {wrong}" for number, wrong in found_wrong if wrong), None)
+    for number, (one, two) in enumerate(zip(leaves, wanted, strict=True)):
+        wrong = _difference(_array(one), _array(two), rtol, atol)
+        if wrong:
+            return f"result {number} {wrong}"
+    return None
 
 
 def _difference(got: np.ndarray, want: np.ndarray, rtol: float, atol: float) -> str | None:

@@ -21,6 +21,9 @@ from rlscope_jax.tune.timing import Effort, Paired
 
 START_LIMIT = 120.0
 """Seconds for the process to start and to make the task."""
+PATH = [os.path.abspath(entry) for entry in sys.path]
+"""Where the process finds what it starts with: not beside the tasks, where a file may have the name of a module
+that it needs."""
 
 
 class Worker:
@@ -45,7 +48,8 @@ class Worker:
                 "into a module"
             )
         try:
-            self._start_message = pickle.dumps((load_task, inside_jit))
+            path = [os.path.abspath(entry) for entry in sys.path]
+            self._start_message = pickle.dumps((path, pickle.dumps(load_task), inside_jit))
         except Exception as error:
             raise TuneError(f"the task cannot be sent to a worker process: {error}") from error
         self.limit = limit
@@ -90,13 +94,12 @@ class Worker:
         return answer
 
     def _start(self) -> None:
-        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "rlscope_jax.tune.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=os.environ | {"PYTHONPATH": path},
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(PATH)},
                 start_new_session=True,  # Ctrl-C is for the parent
             )
         except OSError as error:
@@ -167,12 +170,14 @@ def _read(stream: IO[bytes], count: int, deadline: float | None) -> bytes:
 def main() -> None:
     """Serve one parent until it is gone."""
     _die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers, questions = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb", buffering=0)
     os.dup2(2, 1)  # whatever a candidate prints must not get among the answers,
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # and what it reads must not be a question
     try:
-        load_task, inside_jit = pickle.loads(_receive(questions))
-        bench = Bench(load_task(), inside_jit)
+        path, load_task, inside_jit = pickle.loads(_receive(questions))
+        sys.path[:] = path
+        bench = Bench(pickle.loads(load_task)(), inside_jit)
     except EOFError:
         return
     except Exception as error:

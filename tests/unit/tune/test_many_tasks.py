@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import sys
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +24,7 @@ from rlscope_jax.tune.timing import Paired
 from rlscope_jax.tune.trial import Trial
 from rlscope_jax.tune.use import tuned
 from rlscope_jax.tune.weights import seconds_per_step, tasks_from_report
+from rlscope_jax.tune.worker import Worker
 from tune_tasks import double, small_table
 
 
@@ -198,6 +200,7 @@ def test_an_interrupt_ends_the_search_and_a_later_search_goes_on(tmp_path):
 
 TASKS = """
 import sys
+from functools import partial
 import numpy as np
 from rlscope_jax.tune import Param, Sketch, TuneTask
 
@@ -292,10 +295,13 @@ def test_a_file_of_tasks_may_be_named_like_a_module_and_go_elsewhere(tmp_path, m
     monkeypatch.chdir(tmp_path)
     (tmp_path / "beside.py").write_text(TASKS)
     (tmp_path / "json.py").write_text("import os, beside\nos.chdir('/')\ntasks = beside.tasks")
+    (tmp_path / "random.py").write_text("this stands where Python looks for its own module")
     monkeypatch.setattr(sys, "path", [*sys.path])
     for _ in range(2):
         assert load_task("json.py:tasks", "twice").name == "twice"
     assert sys.modules["json"] is json
+    with Worker(partial(load_task, "json.py:tasks", "twice")) as worker:
+        assert worker.reference_seconds() > 0
 
 
 def test_curves_are_as_wide_as_there_is_room():

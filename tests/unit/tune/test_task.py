@@ -184,6 +184,19 @@ def test_a_source_is_the_same_in_every_process_and_another_for_what_is_bound(mak
     assert "0x" not in source_of(make(2))
 
 
+def halve(x):
+    return x / 2
+
+
+def quarter(x):
+    return [halve(one) for one in halve(x)]
+
+
+def test_a_source_holds_the_functions_of_its_module_that_it_names():
+    assert "return x / 2" in source_of(quarter)
+    assert "return x / 2" in source_of(partial(double, quarter))
+
+
 def test_functions_that_hold_each_other_have_a_source_too():
     def one(x):
         return other(x)
