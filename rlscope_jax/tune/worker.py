@@ -22,8 +22,8 @@ from rlscope_jax.tune.timing import Effort, Paired
 START_LIMIT = 120.0
 """Seconds for the process to start and to make the task."""
 PATH = [os.path.abspath(entry) for entry in sys.path]
-"""Where the process finds what it starts with: not beside the tasks, where a file may have the name of a module
-that it needs."""
+"""Where the process finds what it starts with: not beside the tasks, where a file may have the name of a
+module that it needs."""
 
 
 class Worker:
