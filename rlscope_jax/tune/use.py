@@ -40,7 +40,7 @@ def tuned(task: TuneTask | Callable[[], TuneTask], record: str | Path | None = N
                     found = Database(record or default_path()).winner(made.space, key_of(made))
                     return (None, function) if found is None else (_kinds(made.args), made.export(found))
             except Exception as error:
-                _warn(getattr(function, "__qualname__", "a function"), error)
+                _warn(getattr(function, "__qualname__", "a function"), error, 4)
                 return None, function
 
         @wraps(function)
@@ -64,13 +64,13 @@ def function_for(task: TuneTask, candidate: Candidate | None) -> Callable[..., A
     try:
         return task.export(candidate)
     except Exception as error:
-        _warn(task.name, error)
+        _warn(task.name, error, 3)
         return task.reference
 
 
-def _warn(name: str, error: Exception) -> None:
+def _warn(name: str, error: Exception, level: int) -> None:
     what = str(error) if isinstance(error, TuneError) else f"{type(error).__name__}: {error}"
-    warnings.warn(f"{name}: the reference is used: {what}", RuntimeWarning, stacklevel=4)
+    warnings.warn(f"{name}: the reference is used: {what}", RuntimeWarning, stacklevel=level)
 
 
 def _kinds(args: Any) -> list[Any] | None:
