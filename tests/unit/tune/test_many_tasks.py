@@ -291,6 +291,15 @@ def test_bad_input_is_said_in_a_line(arguments, words, tmp_path, capsys, monkeyp
     assert "Traceback" not in error
 
 
+def test_a_machine_without_a_device_is_said(tmp_path, monkeypatch):
+    def nothing():
+        raise RuntimeError("no such backend")
+
+    monkeypatch.setattr(jax, "devices", nothing)
+    with pytest.raises(TuneError, match="jax finds no device: RuntimeError: no such backend"):
+        search_here([alike()], Database(tmp_path / "record.jsonl"), 1)
+
+
 def test_a_file_of_tasks_may_be_named_like_a_module_and_go_elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "beside.py").write_text(TASKS)
