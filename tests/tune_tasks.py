@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
+import os
+import sys
 import time
 from typing import Any
 
+import jax
 import numpy as np
 
 from rlscope_jax.tune import Param, Sketch, Space, TuneTask
@@ -21,9 +25,18 @@ def _misbehave(values: dict[str, Any]) -> Any:
     if how == "raises":
         raise ValueError("no such schedule\nand more lines")
 
+    if how == "exits":
+        sys.exit("enough")
+    if how == "donates":
+        return jax.jit(double, donate_argnums=0)
+
     def run(x: Any) -> Any:
         if how == "crashes":
             ctypes.string_at(0)
+        if how == "forks" and os.fork() == 0:
+            return x  # the child goes on as if it were the process that is asked
+        if how == "reads":
+            input()
         if how == "hangs":
             time.sleep(60)
         if how == "prints":
@@ -42,13 +55,20 @@ def _misbehave(values: dict[str, Any]) -> Any:
     return run
 
 
-HOW = ("right", "prints", "wrong", "nan", "shape", "fails", "raises", "crashes", "hangs")
+RIGHT = ("right", "prints", "forks")
+WRONG = ("wrong", "nan", "shape", "fails", "raises", "exits", "donates", "reads", "crashes", "hangs")
 
 
 def misbehaving() -> TuneTask:
     """One sketch whose parameter says how it goes wrong."""
-    sketch = Sketch((Param("how", HOW),), _misbehave)
+    sketch = Sketch((Param("how", RIGHT + WRONG),), _misbehave)
     return TuneTask("misbehaving", (np.arange(4, dtype=np.float32),), double, {"only": sketch})
+
+
+def hopeless(how: str) -> TuneTask:
+    """A task whose reference goes wrong."""
+    task = misbehaving()
+    return dataclasses.replace(task, reference=_misbehave({"how": how}))
 
 
 def broken() -> TuneTask:

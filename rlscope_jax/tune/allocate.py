@@ -50,12 +50,10 @@ class TaskSearch:
         candidates = self.searcher.propose(count)
         self.ended = len(candidates) < count
         found: list[Trial] = []
-        try:
-            for candidate in candidates:  # one by one, so that an interrupt loses one trial, not a batch
-                found += self.measurer.measure([candidate])
-                self.trials.append(found[-1])
-        finally:
-            self.searcher.observe([trial.candidate for trial in found], [trial.seconds for trial in found])
+        for candidate in candidates:  # one by one, so that an interrupt loses one trial, not a batch
+            found += self.measurer.measure([candidate])
+            self.trials.append(found[-1])
+        self.searcher.observe(candidates, [trial.seconds for trial in found])
         return found
 
 

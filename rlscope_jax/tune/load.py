@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,18 +25,21 @@ def load_tasks(target: str) -> list[TuneTask]:
     place, _, name = target.rpartition(":")
     if not place or not name:
         raise TuneError(f"{target!r} names no tasks: write FILE.py:NAME or module:NAME")
-    module = _module(place)
-    if not hasattr(module, name):
-        raise TuneError(f"{place} has no {name!r}")
-    try:
-        tasks = list(_flat(getattr(module, name)))
-    except TuneError:
-        raise
-    except Exception as error:
-        raise TuneError(f"{target}: {type(error).__name__}: {error}") from error
-    names = [task.name for task in tasks]
-    if not tasks or len(set(names)) < len(names):
-        raise TuneError(f"{target} holds {'tasks that share a name' if tasks else 'no tasks'}")
+    with contextlib.chdir(os.curdir):  # whatever it changes to, a worker process begins here too
+        module = _module(place)
+        try:
+            if not hasattr(module, name):
+                raise TuneError(f"{place} has no {name!r}")
+            tasks = list(_flat(getattr(module, name)))
+        except TuneError:
+            raise
+        except (Exception, SystemExit) as error:
+            raise TuneError(f"{target}: {type(error).__name__}: {error}") from error
+    names = Counter(task.name for task in tasks)
+    if not tasks:
+        raise TuneError(f"{target} holds no tasks")
+    if len(names) < len(tasks):
+        raise TuneError(f"{target} holds several tasks of the name {names.most_common(1)[0][0]!r}")
     return tasks
 
 
@@ -59,17 +65,26 @@ def _module(place: str) -> Any:
             raise TuneError(f"there is no file {place}")
         if str(path.parent) not in sys.path:
             sys.path.insert(0, str(path.parent))  # what it imports from beside itself
-        spec = importlib.util.spec_from_file_location(path.stem, path)
+        name = _module_name(path)
+        spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module  # its functions can be pickled
+        sys.modules[name] = module  # dataclasses look themselves up there
         spec.loader.exec_module(module)
         return module
     except TuneError:
         raise
     except (Exception, SystemExit) as error:
         raise TuneError(f"{place} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _module_name(path: Path) -> str:
+    """What a file is called among the modules: by its own name, unless another one has that."""
+    name = path.stem
+    while name in sys.modules and getattr(sys.modules[name], "__file__", None) != str(path):
+        name += "_"
+    return name
 
 
 def _flat(found: Any) -> Iterable[TuneTask]:

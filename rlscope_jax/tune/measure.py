@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from rlscope_jax.tune.bench import CandidateError
@@ -84,8 +84,7 @@ class Recorded:
     """A measurer with a memory on disk: what was measured under this key is not measured again.
 
     A search that was killed is resumed by running it again with its seed: it proposes the same candidates,
-        and the
-    database answers as far as it knows.
+    and the database answers as far as it knows.
     """
 
     def __init__(self, measurer: Measurer, database: Database, space: Space, key: Key) -> None:
@@ -117,31 +116,40 @@ class Verdict:
 
     Args:
         winner: None where nothing is reliably faster than the reference.
-        against_reference: the best finalist's time over the reference's, measured anew; None if all failed.
+        against_reference: the best finalist's time over the reference's, measured anew; None where no
+            finalist beat the reference.
         finalists: the candidates that were compared.
+        failures: why finalists could not be compared: candidate -> reason.
     """
 
     winner: Candidate | None
     against_reference: Paired | None
     finalists: tuple[Candidate, ...]
+    failures: Mapping[Candidate, str] = field(default_factory=dict)
 
 
 def decide(bench: PairedBench, trials: Sequence[Trial], top: int = 5, effort: Effort = CONFIRM) -> Verdict:
     """Measure the best trials again, in pairs, and the best of them against the reference.
 
-    The first of them holds the title; each other takes it by an interval below 1. The winner must beat the
-    reference in the same way.
+    The reference holds the title first; each finalist takes it by an interval below 1. The last holder must
+    beat the reference once more in the same way.
     """
     done = sorted((trial for trial in trials if trial.error is None), key=lambda trial: trial.seconds)
     finalists = tuple(dict.fromkeys(trial.candidate for trial in done))[:top]
+    failures: dict[Candidate, str] = {}
+
+    def measure(challenger: Candidate, champion: Candidate | None) -> Paired | None:
+        try:
+            return bench.measure(challenger, champion, effort)
+        except CandidateError as error:
+            failures[challenger] = str(error)
+            return None
+
     champion: Candidate | None = None
     for challenger in finalists:
-        try:
-            if bench.measure(challenger, champion, effort).high < 1:
-                champion = challenger
-        except CandidateError:
-            continue
-    if champion is None:
-        return Verdict(None, None, finalists)
-    final = bench.measure(champion, None, effort)
-    return Verdict(champion if final.high < 1 else None, final, finalists)
+        found = measure(challenger, champion)
+        if found is not None and found.high < 1:
+            champion = challenger
+    final = None if champion is None else measure(champion, None)
+    won = final is not None and final.high < 1
+    return Verdict(champion if won else None, final, finalists, failures)

@@ -8,9 +8,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 
+import jax
+import numpy as np
+
 from rlscope_jax.tune.allocate import TaskSearch, share_trials
 from rlscope_jax.tune.bench import Bench
 from rlscope_jax.tune.database import Database, key_of
+from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.load import load_task
 from rlscope_jax.tune.measure import LiveMeasurer, PairedBench, Recorded, Verdict, decide
 from rlscope_jax.tune.searchers import make_searcher
@@ -18,6 +22,8 @@ from rlscope_jax.tune.task import TuneTask
 from rlscope_jax.tune.trial import Trial
 from rlscope_jax.tune.worker import Worker
 
+LIMIT = 60.0
+"""Seconds that a candidate may take from build to result, with a reference that takes none."""
 FINALISTS = 3
 """Compiled ahead of time and compared as they will be used, inside jit; trials before that are not."""
 
@@ -51,7 +57,8 @@ def tune_tasks(
 ) -> list[Tuned]:
     """Search all tasks with a common budget, decide, and note the winners.
 
-    A keyboard interrupt ends the search, not the deciding: what was found is kept.
+    A keyboard interrupt ends the search, not the deciding: what was found is kept. One while deciding is
+    raised; the trials are in the record, and the same call goes on from there.
 
     Args:
         trials: in all.
@@ -60,19 +67,15 @@ def tune_tasks(
         on_trials: called with all searches and the new trials after each batch.
 
     Raises:
-        TuneError: the record cannot be written; a package is missing; a reference cannot be computed.
+        TuneError: the record cannot be written; a package or jax's device is missing; a space is empty; a
+            reference cannot be computed.
     """
+    try:
+        jax.devices()
+    except Exception as error:
+        raise TuneError(f"jax finds no device: {type(error).__name__}: {error}") from error
     with ExitStack() as stack:
-        searches: list[TaskSearch] = []
-        for task in tasks:
-            bench = _bench(stack, task, target, inside_jit=False)
-            key = key_of(task)
-            measurer = LiveMeasurer(bench, database.reference_seconds(key))
-            if database.reference_seconds(key) is None:
-                database.add_reference(key, measurer.reference_seconds)
-            recorded = Recorded(measurer, database, task.space, key)
-            searcher = make_searcher(algorithm, task.space, seed)
-            searches.append(TaskSearch(task, searcher, recorded, measurer.reference_seconds))
+        searches = [_begin(stack, task, database, algorithm, seed, target) for task in tasks]
 
         def heard(search: TaskSearch, found: list[Trial]) -> None:
             rounds = getattr(search.searcher, "rounds", None)
@@ -84,19 +87,48 @@ def tune_tasks(
 
         with suppress(KeyboardInterrupt):
             share_trials(searches, trials, carry=carry, on_trials=heard)
-        done = []
-        for search in searches:
-            bench = _bench(stack, search.task, target, inside_jit=True)
-            verdict = decide(bench, search.trials, FINALISTS)
-            if search.trials:
-                database.add_winner(
-                    search.task.space, key_of(search.task), verdict.winner, verdict.against_reference
-                )
-            done.append(Tuned(search, verdict))
-        return done
+        return [Tuned(search, _decide(stack, search, database, target)) for search in searches]
 
 
-def _bench(stack: ExitStack, task: TuneTask, target: str | None, inside_jit: bool) -> PairedBench:
+def _begin(
+    stack: ExitStack, task: TuneTask, database: Database, algorithm: str, seed: int, target: str | None
+) -> TaskSearch:
+    """A task's search, its reference timed."""
+    key = key_of(task)
+    try:
+        task.space.sample(np.random.default_rng(0))  # there is a candidate
+        searcher = make_searcher(algorithm, task.space, seed)
+        unit = database.reference_seconds(key)
+        bench = _bench(stack, task, target, unit or 0.0)
+        if unit is None:
+            unit = bench.reference_seconds()
+            database.add_reference(key, unit)
+            if isinstance(bench, Worker):
+                bench.limit = _limit(unit)
+    except (TuneError, ValueError, OverflowError) as error:  # a seed may be too large
+        raise TuneError(f"task {task.name!r}: {error}") from error
+    measurer = Recorded(LiveMeasurer(bench, unit), database, task.space, key)
+    return TaskSearch(task, searcher, measurer, unit)
+
+
+def _decide(stack: ExitStack, search: TaskSearch, database: Database, target: str | None) -> Verdict:
+    """Compare the best on record, of this search or another one, and note the winner."""
+    task, key = search.task, key_of(search.task)
+    bench = _bench(stack, task, target, search.reference_seconds, inside_jit=True)
+    verdict = decide(bench, list(database.trials(task.space, key).values()), FINALISTS)
+    if verdict.failures.keys() < set(verdict.finalists):  # some could be compared
+        database.add_winner(task.space, key, verdict.winner, verdict.against_reference)
+    return verdict
+
+
+def _bench(
+    stack: ExitStack, task: TuneTask, target: str | None, seconds: float, inside_jit: bool = False
+) -> PairedBench:
     if target is None:
         return Bench(task, inside_jit)
-    return stack.enter_context(Worker(partial(load_task, target, task.name), 60.0, inside_jit))
+    return stack.enter_context(Worker(partial(load_task, target, task.name), _limit(seconds), inside_jit))
+
+
+def _limit(seconds: float) -> float:
+    """What a candidate may take whose reference takes so many seconds; some hundred calls are compared."""
+    return LIMIT + 100 * seconds

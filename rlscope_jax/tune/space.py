@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rlscope_jax.tune.errors import TuneError
+
 Value = int | float | str | bool
 Values = dict[str, Any]
 """A choice spelled out: parameter name -> value."""
@@ -26,6 +28,10 @@ class Param:
         values: the domain, in order.
         kind: `tile` (a size), `loc` (where a stage is computed), `par` (what runs in parallel), `unroll` (a
             factor) or `choice` (anything else). Learners may treat kinds apart.
+
+    Raises:
+        ValueError: there is no such kind; the domain is empty, has a value twice, or one that a record could
+            not hold.
     """
 
     name: str
@@ -35,8 +41,12 @@ class Param:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"parameter {self.name!r}: kind {self.kind!r} is none of {', '.join(KINDS)}")
-        object.__setattr__(self, "values", tuple(self.values))
-        if not self.values or len(set(self.values)) < len(self.values):
+        plain = tuple(value.item() if isinstance(value, np.generic) else value for value in self.values)
+        object.__setattr__(self, "values", plain)
+        for value in plain:
+            if not isinstance(value, (int, float, str)):
+                raise ValueError(f"parameter {self.name!r}: {value!r} is no number, text or bool")
+        if not plain or len(set(plain)) < len(plain):
             raise ValueError(f"parameter {self.name!r}: its values are none, or not distinct")
 
 
@@ -137,16 +147,32 @@ class Space:
         return Candidate(sketch, tuple(param.values.index(values[param.name]) for param in params))
 
     def is_valid(self, candidate: Candidate) -> bool:
-        """Whether the levels lie in their domains and the sketch takes the combination (remembered)."""
+        """Whether the levels lie in their domains and the sketch takes the combination (remembered).
+
+        Raises:
+            TuneError: the sketch's `valid` raises.
+        """
         known = self._valid.get(candidate)
         if known is None:
             params = self.params(candidate.sketch)
             inside = len(params) == len(candidate.levels) and all(
                 0 <= level < len(param.values) for param, level in zip(params, candidate.levels, strict=True)
             )
-            known = inside and bool(self.sketches[candidate.sketch].valid(self.values(candidate)))
-            self._valid[candidate] = known
+            known = self._valid[candidate] = inside and self.takes(candidate.sketch, self.values(candidate))
         return known
+
+    def takes(self, sketch: str, values: Values) -> bool:
+        """Whether a sketch takes a combination of values of its domains.
+
+        Raises:
+            TuneError: its `valid` raises.
+        """
+        try:
+            return bool(self.sketches[sketch].valid(values))
+        except Exception as error:
+            raise TuneError(
+                f"sketch {sketch!r}: `valid` raised {type(error).__name__} for {values}: {error}"
+            ) from error
 
     def every(self, sketch: str | None = None) -> Iterator[Candidate]:
         """Every valid candidate (of one sketch), in a fixed order. Only for spaces small enough to list."""
@@ -190,7 +216,7 @@ class Space:
     def mutate(self, candidate: Candidate, rng: np.random.Generator) -> Candidate:
         """Another valid candidate with one parameter drawn anew; the same one if 20 draws give none."""
         params = self.params(candidate.sketch)
-        for _ in range(20):
+        for _ in range(20 if params else 0):
             place = _below(rng, len(params))
             levels = list(candidate.levels)
             levels[place] = _below(rng, len(params[place].values))

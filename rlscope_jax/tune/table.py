@@ -1,10 +1,9 @@
 """A space measured completely: searches can be run on it again and again, in no time and without noise of
 their own.
 
-The file is a NumPy archive: `header` is JSON (name, digest, device, jax, anchor, reference and the
-    parameters of
-each sketch), the other arrays have a row for each valid point: `sketch` (its number), `levels` (padded with
-255), `ratio`, `low`, `high` (the point's time over the anchor's, with the interval; NaN for a failure),
+The file is a NumPy archive: `header` is JSON (name, digest, device, jax, anchor, reference and the parameters
+of each sketch), the other arrays have a row for each valid point: `sketch` (its number), `levels` (padded
+with 255), `ratio`, `low`, `high` (the point's time over the anchor's, with the interval; NaN for a failure),
 `rounds` and `smooth` (the surrogate's ratio; see `surrogate`).
 """
 

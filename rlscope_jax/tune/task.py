@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from rlscope_jax.tune.source import source_of
 from rlscope_jax.tune.space import Candidate, Sketch, Space
 
 
@@ -20,14 +20,18 @@ class TuneTask:
 
     Args:
         name: unique among the tasks tuned together; the operation of the profile where there is one.
-        args: the arguments a candidate is timed and checked with (NumPy or jax arrays).
-        reference: computes the right result from `args`; also what is used where no tuned kernel fits.
+        args: the arguments a candidate is timed and checked with (pytrees of NumPy or jax arrays).
+        reference: computes the right result from `args`, inside `jax.jit`; also what is used where no tuned
+            kernel fits.
         sketches: name -> sketch.
         weight: how many seconds per step one second of this function is worth: its calls per step, or the
             seconds per step that a profile saw.
         rtol, atol: how far a candidate may be off, as in `numpy.allclose`.
         equal: (result, reference's result) -> what is wrong, or None; in place of the comparison of all
             elements, for candidates that change results by design.
+
+    Raises:
+        ValueError: one of these is not what it should be.
     """
 
     name: str
@@ -38,7 +42,19 @@ class TuneTask:
     rtol: float = 1e-4
     atol: float = 1e-4
     equal: Callable[[Any, Any], str | None] | None = None
-    _expected: list[Any] = field(default_factory=list, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for what, right in {
+            "name must be text": isinstance(self.name, str) and self.name,
+            "args must be a tuple, with an item for each argument": isinstance(self.args, (tuple, list)),
+            "reference must be a function": callable(self.reference),
+            "sketches must be a dict of at least one name -> Sketch": isinstance(self.sketches, Mapping)
+            and self.sketches
+            and all(isinstance(name, str) for name in self.sketches)
+            and all(isinstance(sketch, Sketch) for sketch in self.sketches.values()),
+        }.items():
+            if not right:
+                raise ValueError(f"task {self.name!r}: {what}")
 
     @cached_property
     def space(self) -> Space:
@@ -54,65 +70,79 @@ class TuneTask:
         sketch = self.sketches[candidate.sketch]
         return (sketch.export or sketch.build)(self.space.values(candidate))
 
+    @cached_property
+    def expected(self) -> Any:
+        """The reference's result, of NumPy arrays; raises whatever the reference raises."""
+        import jax
+
+        return jax.device_get(jax.jit(self.reference)(*self.args))
+
     def check(self, result: Any) -> str | None:
-        """What is wrong with a result: None where it is as close to the reference's as the tolerances ask."""
-        if not self._expected:
-            self._expected.append(self.reference(*self.args))
-        if self.equal is not None:
-            return self.equal(result, self._expected[0])
-        return difference(_leaves(result), _leaves(self._expected[0]), self.rtol, self.atol)
+        """What is wrong with a result: None where it is as close to the reference's as the tolerances ask.
+
+        Raises whatever the reference or `equal` raises.
+        """
+        if self.equal is None:
+            return difference(result, self.expected, self.rtol, self.atol)
+        wrong = self.equal(result, self.expected)
+        if wrong is not None and not isinstance(wrong, str):
+            raise TypeError(f"`equal` must say what is wrong, or return None; it returned {wrong!r}")
+        return wrong
 
     @cached_property
     def digest(self) -> str:
         """Names this task in databases: changes with shapes, domains, tolerances and functions' source."""
+        import jax
+
         parts = [self.name, repr((self.rtol, self.atol)), source_of(self.reference)]
         parts += [] if self.equal is None else [source_of(self.equal)]
-        parts += [f"{np.shape(leaf)}{np.asarray(leaf).dtype}" for leaf in _leaves(self.args)]
+        for leaf in jax.tree.leaves(self.args):
+            kind = leaf.dtype if hasattr(leaf, "dtype") else np.asarray(leaf).dtype
+            parts.append(f"{np.shape(leaf)}{kind}")
         for name, sketch in self.sketches.items():
-            parts += [name, repr(sketch.params), source_of(sketch.build), source_of(sketch.valid)]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+            functions = (sketch.build, sketch.valid, sketch.export, sketch.untimed)
+            parts += [name, repr(sketch.params), *map(source_of, functions)]
+        return hashlib.sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
 
 
-def difference(found: list[Any], expected: list[Any], rtol: float, atol: float) -> str | None:
-    """In words how two lists of arrays differ beyond the tolerances; None where they do not."""
-    if len(found) != len(expected):
-        return f"{len(found)} results where the reference has {len(expected)}"
-    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
-        got, want = np.asarray(one), np.asarray(other)
-        if got.shape != want.shape or got.dtype != want.dtype:
-            return f"result {number} is {got.dtype}{got.shape}, the reference's {want.dtype}{want.shape}"
-        if np.issubdtype(want.dtype, np.inexact):
-            if not np.array_equal(np.isfinite(got), np.isfinite(want)):
-                return f"result {number} has NaNs or infinities that the reference has not"
-            close = np.isclose(got, want, rtol, atol, equal_nan=True)
-        else:
-            close = got == want
-        if not np.all(close):
-            worst = np.max(np.abs(np.where(close, 0, got.astype(np.float64) - want)))
-            share = f"{np.mean(~close):.1%} of its elements"
-            return f"result {number} differs from the reference in {share}, by up to {worst:.2g}"
+def difference(found: Any, expected: Any, rtol: float, atol: float) -> str | None:
+    """In words how two pytrees of arrays differ beyond the tolerances; None where they do not."""
+    import jax
+
+    leaves, wanted = jax.tree.leaves(found), jax.tree.leaves(expected)
+    if len(leaves) != len(wanted):
+        return f"{len(leaves)} results where the reference has {len(wanted)}"
+    structure, other = str(jax.tree.structure(found)), str(jax.tree.structure(expected))
+    if structure != other:
+        return f"the result is a {structure}, the reference's a {other}"
+    for number, (one, two) in enumerate(zip(leaves, wanted, strict=True)):
+        wrong = _difference(_array(one), _array(two), rtol, atol)
+        if wrong:
+            return f"result {number} {wrong}"
     return None
 
 
-def _leaves(value: Any) -> list[Any]:
-    """The arrays of nested tuples, lists and dicts; of other pytrees if jax knows them."""
-    if isinstance(value, (tuple, list)):
-        return [leaf for item in value for leaf in _leaves(item)]
-    if isinstance(value, Mapping):
-        return [leaf for key in sorted(value) for leaf in _leaves(value[key])]
-    if isinstance(value, (np.ndarray, np.generic, int, float, complex)):
-        return [value]
+def _difference(got: np.ndarray, want: np.ndarray, rtol: float, atol: float) -> str | None:
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return f"is {got.dtype}{got.shape}, the reference's {want.dtype}{want.shape}"
+    from jax import numpy as jnp  # which knows bfloat16 and the like
+
+    wide = np.complex128 if jnp.issubdtype(want.dtype, jnp.complexfloating) else np.float64
+    close = got == want
+    if jnp.issubdtype(want.dtype, jnp.inexact):
+        got, want = got.astype(wide), want.astype(wide)
+        if not np.array_equal(np.isfinite(got), np.isfinite(want)):
+            return "has NaNs or infinities that the reference has not"
+        close = np.isclose(got, want, rtol, atol, equal_nan=True)
+    if np.all(close):
+        return None
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        worst = np.max(np.abs(got.astype(wide) - want.astype(wide))[~close])
+    return f"differs from the reference in {np.mean(~close):.1%} of its elements, by up to {worst:.2g}"
+
+
+def _array(leaf: Any) -> np.ndarray:
     import jax
 
-    return jax.tree.leaves(value)
-
-
-def source_of(function: Callable[..., Any]) -> str:
-    """A function's source text, with what `functools.partial` binds; its name where there is no source."""
-    if isinstance(function, partial):
-        return f"{source_of(function.func)} {function.args!r} {sorted(function.keywords.items())!r}"
-    wrapped = inspect.unwrap(function)
-    try:
-        return inspect.getsource(wrapped)
-    except (OSError, TypeError):
-        return f"{getattr(wrapped, '__module__', '')}.{getattr(wrapped, '__qualname__', type(wrapped))}"
+    is_key = jax.dtypes.issubdtype(getattr(leaf, "dtype", None), jax.dtypes.prng_key)
+    return np.asarray(jax.random.key_data(leaf) if is_key else leaf)

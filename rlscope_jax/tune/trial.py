@@ -49,12 +49,15 @@ class Trial:
         """The inverse of `to_json`.
 
         Raises:
-            KeyError, ValueError: the space has no such sketch, parameter or value (any more).
+            KeyError, ValueError, TypeError: the space has no such sketch, parameter or value (any more); the
+                row is not what `to_json` writes.
         """
         candidate = space.candidate(row["sketch"], row["values"])
         if "error" in row:
             return cls(candidate, error=str(row["error"]))
         seconds, ratio, low, high = (float(row[name]) for name in ("seconds", "ratio", "low", "high"))
+        if not 0 < seconds < math.inf:
+            raise ValueError(f"{seconds} is no time")
         against = row.get("against")
         if against is not None:
             against = space.candidate(against["sketch"], against["values"])

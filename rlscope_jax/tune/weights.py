@@ -39,7 +39,7 @@ def seconds_per_step(data: dict[str, Any], name: str) -> float:
     """
     total = 0.0
     for row in data["operations"]:
-        within = f"/{row['path']}/".find(f"/{name}/") >= 0
+        within = f"/{name}/" in f"/{row['path']}/"
         if within and row["direction"] in (None, "forward"):
             total += sum(_best(row["wall"][part]) for part in ("device_only", "overlap"))
     return total / 1e9 / max(data["window"]["steps"] or 0, 1)

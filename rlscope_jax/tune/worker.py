@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import IO, Any
 
 from rlscope_jax.tune.bench import Bench, CandidateError
@@ -20,6 +21,9 @@ from rlscope_jax.tune.timing import Effort, Paired
 
 START_LIMIT = 120.0
 """Seconds for the process to start and to make the task."""
+PATH = [os.path.abspath(entry) for entry in sys.path]
+"""Where the process finds what it starts with: not beside the tasks, where a file may have the name of a
+module that it needs."""
 
 
 class Worker:
@@ -28,7 +32,7 @@ class Worker:
     Args:
         load_task: makes the task in that process; must be picklable: a function of a module, or a
             `functools.partial` of one.
-        limit: seconds that one candidate may take from build to result.
+        limit: seconds that one candidate may take from build to result; may be changed.
         inside_jit: see `Bench`.
 
     Raises:
@@ -44,24 +48,29 @@ class Worker:
                 "into a module"
             )
         try:
-            self._start_message = pickle.dumps((load_task, inside_jit))
+            path = [os.path.abspath(entry) for entry in sys.path]
+            self._start_message = pickle.dumps((path, pickle.dumps(load_task), inside_jit))
         except Exception as error:
             raise TuneError(f"the task cannot be sent to a worker process: {error}") from error
-        self._limit = limit
+        self.limit = limit
         self._process: subprocess.Popen[bytes] | None = None
 
     def reference_seconds(self) -> float:
-        """See `Bench`."""
-        return self._ask("reference_seconds")
+        """See `Bench`; a process that dies or is too slow is a TuneError too."""
+        try:
+            return self._ask("reference_seconds")
+        except CandidateError as error:
+            raise TuneError(f"the reference cannot be timed: {error}") from error
 
     def measure(self, candidate: Candidate | None, against: Candidate | None, effort: Effort) -> Paired:
         """See `Bench`; a process that dies or is too slow is a CandidateError too."""
         return self._ask("measure", candidate, against, effort)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, and those that it started."""
         if self._process is not None:
-            self._process.kill()
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
@@ -77,7 +86,7 @@ class Worker:
     def _ask(self, method: str, *args: Any) -> Any:
         if self._process is None:
             self._start()
-        kind, answer = self._exchange(pickle.dumps((method, args)), self._limit)
+        kind, answer = self._exchange(pickle.dumps((method, args)), self.limit)
         if kind == "candidate":
             raise CandidateError(answer)
         if kind == "task":
@@ -85,13 +94,16 @@ class Worker:
         return answer
 
     def _start(self) -> None:
-        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "rlscope_jax.tune.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": path},
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "rlscope_jax.tune.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(PATH)},
+                start_new_session=True,  # Ctrl-C is for the parent
+            )
+        except OSError as error:
+            raise TuneError(f"no worker process can be started: {error}") from error
         kind, answer = self._exchange(self._start_message, START_LIMIT)
         if kind != "ready":
             self.close()
@@ -104,16 +116,27 @@ class Worker:
         assert process.stdout is not None
         try:
             _send(process.stdin, message)
-            found = _receive(process.stdout, time.monotonic() + limit)
+            return pickle.loads(_receive(process.stdout, time.monotonic() + limit))
         except (BrokenPipeError, EOFError):
-            code = process.wait()
+            end = _end_of(process)
             self.close()
-            name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-            return "candidate", f"the process died ({name})"
+            return "candidate", f"the process died ({end})"
         except TimeoutError:
             self.close()
             return "candidate", f"not done after {limit:g} s"
-        return pickle.loads(found)
+        except BaseException:  # an answer that comes later must not be taken for that of the next question
+            self.close()
+            raise
+
+
+def _end_of(process: subprocess.Popen[bytes]) -> str:
+    """In words how a process ended whose pipes are closed."""
+    try:
+        code = process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        return "it closed its pipes"
+    names = {one.value: one.name for one in signal.Signals}
+    return names.get(-code, f"signal {-code}") if code < 0 else f"exit code {code}"
 
 
 def _send(stream: IO[bytes], message: bytes) -> None:
@@ -147,18 +170,21 @@ def _read(stream: IO[bytes], count: int, deadline: float | None) -> bytes:
 def main() -> None:
     """Serve one parent until it is gone."""
     _die_with_parent()
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a candidate prints must not get among the answers
-    questions = os.fdopen(os.dup(0), "rb", buffering=0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers, questions = os.fdopen(os.dup(1), "wb"), os.fdopen(os.dup(0), "rb", buffering=0)
+    os.dup2(2, 1)  # whatever a candidate prints must not get among the answers,
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # and what it reads must not be a question
     try:
-        load_task, inside_jit = pickle.loads(_receive(questions))
-        bench = Bench(load_task(), inside_jit)
+        path, load_task, inside_jit = pickle.loads(_receive(questions))
+        sys.path[:] = path
+        bench = Bench(pickle.loads(load_task)(), inside_jit)
     except EOFError:
         return
     except Exception as error:
         _send(answers, pickle.dumps(("task", f"{type(error).__name__}: {error}")))
         return
     _send(answers, pickle.dumps(("ready", None)))
+    here = os.getpid()
     while True:
         try:
             method, args = pickle.loads(_receive(questions))
@@ -168,8 +194,10 @@ def main() -> None:
             answer = ("result", getattr(bench, method)(*args))
         except CandidateError as error:
             answer = ("candidate", str(error))
-        except Exception as error:
-            answer = ("candidate", f"{type(error).__name__}: {error}")
+        except TuneError as error:
+            answer = ("task", str(error))
+        if os.getpid() != here:  # a candidate has forked, and this is its child
+            os._exit(0)
         _send(answers, pickle.dumps(answer))
 
 

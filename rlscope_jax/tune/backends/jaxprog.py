@@ -40,9 +40,9 @@ def scans(
 ) -> dict[str, Sketch]:
     """`lax.scan(step, init, xs)` as a function of (init, xs), of a known length.
 
-    scan: with an unroll factor. chunked: a scan of scans; with `remat` the inner ones keep nothing for the
-        backward
-    pass. unrolled: a Python loop (up to 256 steps).
+    scan: with an unroll factor.
+    chunked: a scan of scans; with `remat` the inner ones keep nothing for the backward pass.
+    unrolled: a Python loop (up to 256 steps).
     """
     chunks = tuple(n for n in (4, 8, 16, 32, 64) if length % n == 0 and n < length)
     unroll = Param("unroll", tuple(n for n in UNROLLS if n <= length), "unroll")
@@ -59,7 +59,9 @@ def recurrences(length: int, reverse: bool = False) -> dict[str, Sketch]:
     """y[t] = decay[t] * y[t-1] + x[t] along the first axis, y[-1] = 0, as a function of (decay, x): a
     discounted return, an advantage, a trace. With `reverse` from the end.
 
-    scan: step by step. associative: in a tree. chunked: a tree within chunks, step by step between them.
+    scan: step by step.
+    associative: in a tree.
+    chunked: a tree within chunks, step by step between them.
     """
     unroll = Param("unroll", tuple(n for n in UNROLLS if n <= length), "unroll")
     found = {
@@ -78,7 +80,8 @@ def maps(function: Callable[..., Any], size: int) -> dict[str, Sketch]:
     """`jax.vmap(function)` over `size` rows of every argument: environments, sequences, members of a
     population.
 
-    vmap: with the rows first or last in memory. map: a loop over chunks of rows.
+    vmap: with the rows first or last in memory.
+    map: a loop over chunks of rows.
     """
     chunks = tuple(n for n in (1, 2, 4, 8, 16, 32, 64, 128, 256) if size % n == 0 and n < size)
     return {
@@ -89,8 +92,8 @@ def maps(function: Callable[..., Any], size: int) -> dict[str, Sketch]:
 
 def gradients(loss: Callable[[Any, Any], jax.Array], size: int) -> dict[str, Sketch]:
     """`jax.value_and_grad(loss)` as a function of (params, batch), where the loss is a mean over the batch's
-    `size`
-    rows: at once, or accumulated over equal parts; with or without keeping activations for the backward pass.
+    `size` rows: at once, or accumulated over equal parts; with or without keeping activations for the
+    backward pass.
     """
     parts = tuple(n for n in (1, 2, 4, 8, 16, 32) if size % n == 0)
     params = [Param("parts", parts, "tile"), Param("remat", (False, True), "choice")]

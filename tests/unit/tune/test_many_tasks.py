@@ -1,7 +1,12 @@
 """Several tasks: weights from a profile, one budget, the record, and the winner in a program."""
 
+import dataclasses
 import json
+import sys
+from functools import partial
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -10,12 +15,15 @@ from rlscope_jax.tune import Param, Sketch, TuneTask
 from rlscope_jax.tune.allocate import TaskSearch, share_trials
 from rlscope_jax.tune.database import Database, key_of
 from rlscope_jax.tune.errors import TuneError
+from rlscope_jax.tune.load import load_task
 from rlscope_jax.tune.searchers import make_searcher
+from rlscope_jax.tune.session import tune_tasks
 from rlscope_jax.tune.table import TableMeasurer
 from rlscope_jax.tune.timing import Paired
 from rlscope_jax.tune.trial import Trial
 from rlscope_jax.tune.use import tuned
 from rlscope_jax.tune.weights import seconds_per_step, tasks_from_report
+from rlscope_jax.tune.worker import Worker
 from tune_tasks import double, small_table
 
 
@@ -120,7 +128,78 @@ def test_the_winner_is_used_where_the_key_and_the_arguments_match(tmp_path):
     np.testing.assert_array_equal(tuned(made, record=tmp_path / "none.jsonl")(double)(x), x * 2)
 
 
+def test_a_trace_may_be_the_first_to_call(tmp_path):
+    made, path = task(), tmp_path / "record.jsonl"
+    Database(path).add_winner(made.space, key_of(made), made.space.candidate("only", {"more": 1}), None)
+
+    def make():  # arrays made while a program is traced would be tracers
+        return dataclasses.replace(made, args=(jnp.arange(4.0),))
+
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(jax.jit(tuned(make, record=path)(double))(x), x * 2 + 1)
+
+
+def test_what_cannot_be_loaded_or_built_never_stops_the_program(tmp_path):
+    def broken():
+        raise OSError("the disk is full")
+
+    made, path = task(), tmp_path / "record.jsonl"
+    sketch = dataclasses.replace(made.sketches["only"], export=lambda values: broken())
+    failing = dataclasses.replace(made, sketches={"only": sketch})
+    Database(path).add_winner(
+        failing.space, key_of(failing), failing.space.sample(np.random.default_rng(0)), None
+    )
+    x = np.arange(4, dtype=np.float32)
+    for bad in (failing, broken):
+        run = tuned(bad, record=path)(double)
+        with pytest.warns(RuntimeWarning, match="double: the reference is used: OSError: the disk is full"):
+            np.testing.assert_array_equal(run(x), x * 2)
+        np.testing.assert_array_equal(run(x), x * 2)  # and says so once
+    Database(path).add_winner(made.space, key_of(made), made.space.candidate("only", {"more": 1}), None)
+    assert tuned(made, record=path)(double)("ab") == "abab"  # no array at all
+
+
+def search_here(tasks, database, trials, seed=0, **more):
+    return tune_tasks(tasks, database, trials, "random", seed, **more)
+
+
+def alike():
+    """Sixteen points that all do the same."""
+    sketch = Sketch((Param("number", tuple(range(16))),), lambda values: jax.jit(lambda x: x * 2))
+    return TuneTask("alike", (np.arange(4, dtype=np.float32),), double, {"only": sketch})
+
+
+def test_an_interrupt_ends_the_search_and_a_later_search_goes_on(tmp_path):
+    class Enough:
+        batches = 0
+
+        def __call__(self, searches, found):
+            self.batches += 1
+            if self.batches == 1:
+                raise KeyboardInterrupt
+
+    made, database = alike(), Database(tmp_path / "record.jsonl")
+    (first,) = search_here([made], database, 16, on_trials=Enough())
+    assert len(first.search.trials) == 8
+    best = min(first.search.trials, key=lambda trial: trial.seconds).candidate
+    assert database.winner(made.space, key_of(made)) == first.verdict.winner
+    assert best in first.verdict.finalists
+
+    def lines(kind):
+        return [row for row in database.rows() if kind in row]
+
+    assert (len(lines("sketch")), len(lines("arms")), len(lines("winner"))) == (8, 1, 1)
+    (second,) = search_here([made], database, 16)
+    assert second.search.trials[:8] == first.search.trials
+    assert (len(lines("sketch")), len(lines("arms")), len(lines("winner"))) == (16, 2, 2)
+    # A small search elsewhere does not forget the best of the large one.
+    (third,) = search_here([made], database, 1, seed=5)
+    assert third.verdict.finalists == second.verdict.finalists
+
+
 TASKS = """
+import sys
+from functools import partial
 import numpy as np
 from rlscope_jax.tune import Param, Sketch, TuneTask
 
@@ -132,9 +211,33 @@ def build(values):
         return lambda x: x * 3
     return double
 
+def task(reference=double, **more):
+    sketch = Sketch((Param("how", ("right", "wrong")),), build, **more)
+    return TuneTask("twice", (np.arange(4, dtype=np.float32),), reference, {"only": sketch})
+
 def tasks():
-    sketch = Sketch((Param("how", ("right", "wrong")),), build)
-    return [TuneTask("twice", (np.arange(4, dtype=np.float32),), double, {"only": sketch})]
+    return [task()]
+
+def same():
+    return [task(), task()]
+
+def leaves():
+    sys.exit("bye")
+
+def empty():
+    return TuneTask("empty", (), double, {})
+
+def invalid():
+    return task(valid=lambda values: False)
+
+def lawless():
+    return task(valid=lambda values: values["none"])
+
+def wordless():
+    return task(lambda x: sys.exit("no result today"))
+
+def stepless():
+    return task(lambda x: np.sort(x))
 """
 
 
@@ -166,11 +269,44 @@ def test_the_command_records_and_reports(tmp_path, capsys):
         (["tune_tasks:misbehaving", "--algorithm", "annealing", "--in-process"], "annealing"),
         (["tune_tasks:misbehaving", "--from", "nowhere"], "nowhere"),
         (["report"], "holds no trials"),
+        (["FILE:same"], "several tasks of the name 'twice'"),
+        (["FILE:leaves"], "SystemExit: bye"),
+        (["FILE:empty"], "task 'empty': sketches must be"),
+        (["FILE:invalid"], "task 'twice': 10,000 random points of each sketch, and none is valid"),
+        (["FILE:lawless"], "task 'twice': sketch 'only': `valid` raised KeyError"),
+        (["FILE:wordless"], "task 'twice': the reference raises SystemExit: no result today"),
+        (["FILE:stepless"], "task 'twice': the reference raises TracerArrayConversionError"),
     ],
 )
 def test_bad_input_is_said_in_a_line(arguments, words, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("RLSCOPE_JAX_TUNE", str(tmp_path / "record.jsonl"))
+    if arguments[0].startswith("FILE"):
+        file = tmp_path / "bad tasks ü.py"
+        file.write_text(TASKS)
+        arguments = [arguments[0].replace("FILE", str(file)), "--algorithm", "random", "--in-process"]
     assert main(["tune", *arguments]) == 2
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
+
+
+def test_a_machine_without_a_device_is_said(tmp_path, monkeypatch):
+    def nothing():
+        raise RuntimeError("no such backend")
+
+    monkeypatch.setattr(jax, "devices", nothing)
+    with pytest.raises(TuneError, match="jax finds no device: RuntimeError: no such backend"):
+        search_here([alike()], Database(tmp_path / "record.jsonl"), 1)
+
+
+def test_a_file_of_tasks_may_be_named_like_a_module_and_go_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "beside.py").write_text(TASKS)
+    (tmp_path / "json.py").write_text("import os, beside\nos.chdir('/')\ntasks = beside.tasks")
+    (tmp_path / "random.py").write_text("this stands where Python looks for its own module")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    for _ in range(2):
+        assert load_task("json.py:tasks", "twice").name == "twice"
+    assert sys.modules["json"] is json
+    with Worker(partial(load_task, "json.py:tasks", "twice")) as worker:
+        assert worker.reference_seconds() > 0

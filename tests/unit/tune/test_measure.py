@@ -86,3 +86,19 @@ def test_nothing_reliably_faster_means_no_winner(points, seconds):
     verdict = decide(FakeBench({None: 1.0, points[0]: seconds}), [Trial(points[0], 0.9)])
     assert verdict.winner is None
     assert decide(FakeBench({None: 1.0}), []).finalists == ()
+
+
+def test_finalists_that_cannot_be_used_are_told_and_no_winner(points):
+    class Compiler(FakeBench):
+        """Has room for a few kernels."""
+
+        def measure(self, candidate, against, effort):
+            if len(self.asked) == 3:
+                raise CandidateError("the disk is full")
+            return super().measure(candidate, against, effort)
+
+    a, b, c, *_ = points
+    bench = Compiler({None: 1.0, a: 0.4, b: math.inf, c: 0.5})
+    verdict = decide(bench, [Trial(a, 0.4), Trial(b, 0.45), Trial(c, 0.5)])
+    assert (verdict.winner, verdict.against_reference) == (None, None)  # its last comparison failed
+    assert verdict.failures == {b: "it hung", a: "the disk is full"}

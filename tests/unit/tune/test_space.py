@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rlscope_jax.tune import Candidate, Param, Sketch, Space
+from rlscope_jax.tune.errors import TuneError
 
 
 def nothing(values):
@@ -128,3 +129,24 @@ def test_within_narrows_domains(space):
 def test_nonsense_is_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_values_are_what_a_record_can_hold():
+    param = Param("tile", (*(2 ** np.arange(3)), np.float32(0.5), np.bool_(False)))
+    assert [type(value) for value in param.values] == [int, int, int, float, bool]
+    for value in ((8, 128), None, [1]):
+        with pytest.raises(ValueError, match="parameter 'tile'"):
+            Param("tile", (value,))
+
+
+def test_a_sketch_may_leave_nothing_open():
+    space = Space({"only": Sketch((), nothing)})
+    (point,) = space.every()
+    rng = np.random.default_rng(0)
+    assert space.mutate(point, rng) == space.cross(point, point, rng) == space.sample(rng) == point
+
+
+def test_a_rule_that_raises_is_told():
+    space = Space({"only": Sketch((Param("tile", (1,)),), nothing, lambda values: values["rows"])})
+    with pytest.raises(TuneError, match=r"sketch 'only': `valid` raised KeyError for \{'tile': 1\}: 'rows'"):
+        list(space.every())

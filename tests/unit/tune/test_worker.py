@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 
@@ -21,6 +22,9 @@ FAILURES = {
     "shape": "float32(2,), the reference's float32(4,)",
     "fails": "RuntimeError: cannot run",
     "raises": "ValueError: no such schedule",
+    "exits": "SystemExit: enough",
+    "donates": "has been deleted",
+    "reads": "EOFError",
     "crashes": "the process died (SIGSEGV)",
     "hangs": "not done after 3 s",
 }
@@ -39,7 +43,8 @@ def test_every_kind_of_failure_is_a_trial():
         again = measurer.measure([points["right"]])[0]
     for how, words in FAILURES.items():
         assert words in trials[how].error, how
-    for trial in (trials["right"], trials["prints"], again):
+    assert trials.keys() - FAILURES.keys() == set(tune_tasks.RIGHT)
+    for trial in (*(trials[how] for how in tune_tasks.RIGHT), again):
         assert trial.error is None
         assert 0 < trial.seconds < 1
         assert trial.low <= trial.ratio <= trial.high
@@ -48,7 +53,7 @@ def test_every_kind_of_failure_is_a_trial():
 def test_without_a_process_the_same_answers():
     task = tune_tasks.misbehaving()
     bench, points = Bench(task), candidates(task)
-    for how in ("wrong", "nan", "shape", "fails", "raises"):
+    for how in ("wrong", "nan", "shape", "fails", "raises", "exits", "donates"):
         with pytest.raises(CandidateError) as caught:
             bench.measure(points[how], None, QUICK)
         assert FAILURES[how] in str(caught.value)
@@ -60,6 +65,30 @@ def test_without_a_process_the_same_answers():
 def test_a_task_that_cannot_be_made_is_an_error_not_a_failed_candidate():
     with Worker(tune_tasks.broken) as worker, pytest.raises(TuneError, match="KeyError: 'no shapes today'"):
         worker.reference_seconds()
+
+
+@pytest.mark.parametrize(
+    ("how", "words"), [("fails", "raises RuntimeError: cannot run"), ("hangs", "not done")]
+)
+def test_a_reference_that_fails_is_an_error(how, words):
+    load = partial(tune_tasks.hopeless, how)
+    with Worker(load, limit=1) as worker, pytest.raises(TuneError, match=f"the reference .*{words}"):
+        worker.reference_seconds()
+
+
+def test_an_answer_that_nobody_waited_for_is_not_the_next_one(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    point = next(tune_tasks.misbehaving().space.every())
+    with Worker(tune_tasks.misbehaving) as worker:
+        assert worker.reference_seconds() > 0
+        process = worker._process
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("rlscope_jax.tune.worker._receive", interrupt)
+            worker.reference_seconds()
+        assert process.poll() is not None
+        assert worker.measure(point, None, QUICK).rounds == 6
 
 
 def test_what_no_process_could_import_is_refused_at_once():

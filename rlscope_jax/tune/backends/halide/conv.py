@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from rlscope_jax.tune.backends.halide.kernel import LANES, Pipeline, image_param, load_halide
+from rlscope_jax.tune.source import source_of
 from rlscope_jax.tune.space import Param, Sketch, Values
-from rlscope_jax.tune.task import source_of
 
 
 @dataclass(frozen=True)
