@@ -353,9 +353,6 @@ def summary(found: dict[str, list]) -> dict:
         result["whole"] = {
             "workloads": len(found["whole"]),
             "beyond_allowed_on_one_thread": [row["workload"] for row in single if not row["within"]],
-            "known_within_pct": statistics.median(
-                r["calibrated"]["known_within_pct"] for r in found["whole"]
-            ),
         }
         for method in ("calibrated", "anchored"):
             worst = max(found["whole"], key=lambda row: abs(row[method]["bias_pct"]))
