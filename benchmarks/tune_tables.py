@@ -294,7 +294,7 @@ def measure_winners(names):
             Bench(task, inside_jit=True), [Trial(point, table.seconds[point]) for point in best], 6
         )
         found = verdict.against_reference
-        if found is None:
+        if found is None or verdict.winner is None:
             print(f"{name}: none is reliably faster than XLA inside jit")
             continue
         winners[name] = task, verdict.winner

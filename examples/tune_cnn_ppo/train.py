@@ -107,6 +107,7 @@ def main():
             weights, optimizer, states, reward = train_step(weights, optimizer, states, now)
             print(f"update {number + 1}: reward {float(reward):+.3f} a step", flush=True)
             profiler.step()
+    print(f"rlscope-jax report {options.logdir}")
 
 
 if __name__ == "__main__":

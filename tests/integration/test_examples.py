@@ -52,6 +52,21 @@ def test_ppo_learns(library, tmp_path):
     assert max(returns[-3:]) > 5 * returns[0]
 
 
+@pytest.mark.slow
+def test_a_cnn_trains_and_is_compared_where_nothing_was_tuned(tmp_path):
+    require("optax")
+    small = ["--updates=3", "--profile-updates=1"]
+    run_example("tune_cnn_ppo/train.py", tmp_path, *small)
+    assert read_device_time(tmp_path).keys() >= {
+        "rollout/inference/nature_conv1", "rollout/inference/nature_conv2", "rollout/env_step", "advantages",
+    }  # fmt: skip
+    script = REPOSITORY / "examples" / "tune_cnn_ppo" / "compare.py"
+    command = [sys.executable, str(script), str(tmp_path), str(tmp_path), "--record", str(tmp_path / "none")]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"nature_conv1 .* 0\.00 ± 0\.00 +nothing: no winner", said)
+
+
 def require(library):
     """Skip unless the packages of this example are installed."""
     for package in (library, "flax", "optax"):
