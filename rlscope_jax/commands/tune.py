@@ -7,7 +7,7 @@ import json
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rlscope_jax.commands.arguments import positive, seed
 from rlscope_jax.commands.output import write_file
@@ -122,9 +122,10 @@ def _keep_compiled() -> None:
     from jax.experimental.compilation_cache.compilation_cache import reset_cache
     from platformdirs import user_cache_path
 
-    if jax.config.jax_compilation_cache_dir is None:
-        jax.config.update("jax_compilation_cache_dir", str(user_cache_path("rlscope-jax") / "compiled"))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None:
+        config.update("jax_compilation_cache_dir", str(user_cache_path("rlscope-jax") / "compiled"))
+        config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
         reset_cache()  # what the tasks compiled when they were loaded settled that there is none
 
 
