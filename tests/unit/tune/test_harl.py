@@ -96,9 +96,9 @@ def test_a_validity_that_raises_is_said():
 
 @pytest.mark.slow
 def test_every_ablation_searches_and_differs():
-    table = small_table()
+    table = small_table()  # four batches: what the policy learned of the second shows in the last
     found = {
-        name: run(table, 24, **options)[1].trials
+        name: run(table, 32, **options)[1].trials
         for name, options in {
             "all": {},
             "bandit": {"bandit": False},
@@ -106,7 +106,7 @@ def test_every_ablation_searches_and_differs():
             "learning": {"learning": False},
         }.items()
     }
-    assert all(len(trials) == 24 for trials in found.values())
+    assert all(len(trials) == 32 for trials in found.values())
     assert len({tuple(trial.candidate for trial in trials) for trials in found.values()}) == 4
 
 
