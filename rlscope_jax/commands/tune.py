@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rlscope_jax.commands.arguments import positive
+from rlscope_jax.commands.arguments import positive, seed
 from rlscope_jax.commands.output import write_file
 from rlscope_jax.errors import RlscopeError
 
@@ -46,7 +47,9 @@ class TuneCommand:
             default=DEFAULT_ALGORITHM,
             help=f"evolutionary, harl, random or tpe (default: {DEFAULT_ALGORITHM})",
         )
-        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument(
+            "--seed", type=seed, default=0, metavar="N", help="begins another search (default 0)"
+        )
         parser.add_argument(
             "--record",
             type=Path,
@@ -78,29 +81,58 @@ class TuneCommand:
             raise RlscopeError(f"tune needs pip install 'rlscope-jax[tune]': {error}") from error
 
         tasks = load_tasks(options.tasks)
-        database, profile = Database(options.record or default_path()), None
+        database, profile, per = Database(options.record or default_path()), None, None
         if options.logdir:
-            tasks, profile = _weighted(tasks, options.logdir, database.path)
+            tasks, profile, per = _weighted(tasks, options.logdir, database.path)
         trials = options.trials or 128 * len(tasks)
-        with Live(trials, seconds=bool(options.logdir)) as live:
-            done = tune_tasks(
-                tasks,
-                profile or database,
-                trials,
-                options.algorithm,
-                options.seed,
-                None if options.in_process else options.tasks,
-                on_trials=live.heard,
+        if not options.in_process:  # where candidates are compiled each time
+            _keep_compiled()
+        try:
+            with Live(trials, per) as live:
+                done = tune_tasks(
+                    tasks,
+                    profile or database,
+                    trials,
+                    options.algorithm,
+                    options.seed,
+                    None if options.in_process else options.tasks,
+                    on_trials=live.heard,
+                    on_decide=live.deciding,
+                )
+        except KeyboardInterrupt:
+            print(
+                f"ended before the best were compared; the trials are in {database.path}: "
+                "the same command resumes from there",
+                file=sys.stderr,
             )
-        show_results(done, seconds=bool(options.logdir))
+            raise
+        show_results(done, per)
         print(f"recorded in {database.path}; @tuned(task) uses the winners")
         if profile is not None and profile.beside is not None:
             print(f"and in {profile.beside}: the TensorBoard tab shows it, view Tuning")
         return 0
 
 
-def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[TuneTask], BesideProfile]:
-    """The tasks that a profile saw, with its seconds per step, and a database that tells its tab."""
+def _keep_compiled() -> None:
+    """Let jax keep on disk what the searches compile (`harl`: 20 s), unless the user has it kept elsewhere.
+
+    In this process only: the one that measures compiles candidates anew.
+    """
+    import jax
+    from jax.experimental.compilation_cache.compilation_cache import reset_cache
+    from platformdirs import user_cache_path
+
+    config: Any = jax.config
+    if config.jax_compilation_cache_dir is None:
+        config.update("jax_compilation_cache_dir", str(user_cache_path("rlscope-jax") / "compiled"))
+        config.update("jax_persistent_cache_min_compile_time_secs", 1.0)
+        reset_cache()  # what the tasks compiled when they were loaded settled that there is none
+
+
+def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[TuneTask], BesideProfile, str]:
+    """The tasks that a profile saw, with its seconds per step or window (which of them is the last of what is
+    returned), and a database that tells its tab.
+    """
     from rlscope_jax.facade import load
     from rlscope_jax.tune.beside import BesideProfile
     from rlscope_jax.tune.database import key_of
@@ -109,9 +141,10 @@ def _weighted(tasks: list[TuneTask], logdir: str, record: Path) -> tuple[list[Tu
     report = load(logdir).to_dict()
     tasks = tasks_from_report(report, tasks)
     database = BesideProfile(record, report["session"]["logdir"], [key_of(task) for task in tasks])
+    per = "step" if report["window"]["steps"] else "window"
     for task in tasks:
-        database.add_weight(key_of(task), task.weight, "step" if report["window"]["steps"] else "window")
-    return tasks, database
+        database.add_weight(key_of(task), task.weight, per)
+    return tasks, database, per
 
 
 def _beside(logdir: str) -> Path:

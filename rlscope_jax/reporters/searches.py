@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from rlscope_jax.reporters.page import page
+from rlscope_jax.reporters.units import as_line
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 WIDTH = 32
@@ -36,13 +37,14 @@ def render(tuning: dict[str, Any], console: Console | None = None) -> None:
     console = console or Console()
     for task in tuning["tasks"]:
         console.print(
-            f"{task['name']} ({task['task']}) on {task['device']}, jax {task['jax']}",
+            as_line(f"{task['name']} ({task['task']}) on {task['device']}, jax {task['jax']}"),
             style="bold",
             markup=False,
             soft_wrap=True,
         )
         for name, text in _lines(task):
-            console.print(f"  {name:<13} {text}", markup=False, highlight=False, soft_wrap=True)
+            line = as_line(f"  {name:<13} {text}")
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def _lines(task: dict[str, Any]) -> list[tuple[str, str]]:

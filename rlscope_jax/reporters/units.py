@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def unit_of(nanoseconds: int) -> tuple[float, str]:
@@ -38,3 +39,8 @@ def count(number: int) -> str:
 def as_text(text: str) -> str:
     """A text that can be sent: names of files need not be UTF-8; what is not is held as lone surrogates."""
     return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def as_line(text: str) -> str:
+    """A text that is one line of a terminal and does nothing else to it."""
+    return _CONTROL.sub(" ", as_text(text))

@@ -11,7 +11,6 @@ from rlscope_jax.tune.database import Database
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.searches import tuning_of
 
-_MOST_BYTES = 256_000_000  # some 500,000 trials; a few seconds
 _OPENED = 8  # records kept at hand
 
 
@@ -26,18 +25,13 @@ class Tunings:
         """What `tuning_of` says of the record, as it is now.
 
         Raises:
-            TuneError: it is gone, cannot be read, or is too large for a page.
+            TuneError: it is gone, cannot be read, or is too large.
         """
         with self._lock:
             try:
                 status = path.stat()
             except OSError as error:
                 raise TuneError(f"{path} cannot be read: {error.strerror or error}") from error
-            if status.st_size > _MOST_BYTES:
-                size = f"{status.st_size / 1e6:,.0f} MB"
-                raise TuneError(
-                    f"{path} has {size}, too much for a page; rlscope-jax tune report --record reads it"
-                )
             version = status.st_mtime_ns, status.st_size
             known = self._read.get(path)
             if known is None or known[0] != version:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
@@ -12,10 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from rlscope_jax.tune.errors import TuneError
+from rlscope_jax.tune.searches import seconds_in
 from rlscope_jax.tune.space import Candidate, Space
 from rlscope_jax.tune.task import TuneTask
 from rlscope_jax.tune.timing import Paired
 from rlscope_jax.tune.trial import Trial
+
+MOST_BYTES = 256_000_000
+"""Of a file that is read: some 500,000 trials, a few seconds."""
 
 
 @dataclass(frozen=True)
@@ -64,17 +69,20 @@ def default_path() -> Path:
 
 
 class Database:
-    """A file of trials of any number of tasks and machines.
+    """A file of trials of any number of tasks and machines. It is read when it has changed since it was last.
 
     Args:
         path: the file; made with its folder when the first trial is added.
 
     Raises:
-        TuneError: the path cannot be read or written.
+        TuneError: the path cannot be read or written, is no regular file, or has more than `MOST_BYTES`.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        self._known: list[dict[str, Any]] = []
+        self._version: tuple[int, int] | None = None
+        """Of the file when it held what is known: its size and time."""
 
     def trials(self, space: Space, key: Key) -> dict[Candidate, Trial]:
         """What is known of a task under a key; the latest of several. Lines that are cut short, foreign, or
@@ -85,17 +93,15 @@ class Database:
             if "sketch" in row:
                 try:
                     trial = Trial.from_json(row, space)
-                except (KeyError, ValueError, TypeError):
+                except (KeyError, ValueError, TypeError, OverflowError):
                     continue
                 found[trial.candidate] = trial
         return found
 
     def reference_seconds(self, key: Key) -> float | None:
         """What one call of the reference took when it was first timed; None before."""
-        for row in self._rows(key):
-            if isinstance(row.get("reference_seconds"), float):
-                return row["reference_seconds"]
-        return None
+        times = (seconds_in(row.get("reference_seconds")) for row in self._rows(key))
+        return next((time for time in times if time is not None), None)
 
     def add(self, space: Space, key: Key, trial: Trial) -> None:
         """Append a trial; it is on disk when this returns."""
@@ -168,41 +174,73 @@ class Database:
 
     def rows(self) -> list[dict[str, Any]]:
         """Every line that can be read, whatever its key."""
-        return list(self._all_rows())
+        return list(self._read())
 
     def _append(self, row: dict[str, Any]) -> None:
+        line = json.dumps(row).encode() + b"\n"
         try:
+            self._status("write")
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab+") as file:
+                before = os.fstat(file.fileno())
                 if file.seek(0, os.SEEK_END):
                     file.seek(-1, os.SEEK_END)
                     if (
                         file.read(1) != b"\n"
                     ):  # a kill cut the last line short: end it, it will be passed over
                         file.write(b"\n")
-                file.write(json.dumps(row).encode() + b"\n")
+                file.write(line)
                 file.flush()
                 os.fsync(file.fileno())
+                after = os.fstat(file.fileno())
         except OSError as error:
             raise TuneError(f"cannot write the tuning database {self.path}: {error.strerror}") from error
+        if _version(before) == self._version and after.st_size == before.st_size + len(line):
+            self._known.append(json.loads(line))  # nobody else wrote: what was read is still what it holds
+            self._version = _version(after)
 
     def _rows(self, key: Key) -> Iterator[dict[str, Any]]:
         wanted = asdict(key)
-        return (
-            row for row in self._all_rows() if all(row.get(name) == value for name, value in wanted.items())
-        )
+        return (row for row in self._read() if all(row.get(name) == value for name, value in wanted.items()))
 
-    def _all_rows(self) -> Iterator[dict[str, Any]]:
+    def _read(self) -> list[dict[str, Any]]:
+        """All rows."""
         try:
-            text = self.path.read_text(errors="replace")
-        except FileNotFoundError:
-            return
+            status = self._status("read")
+            version = _version(status) if status else None
+            if version is None or version != self._version:
+                text = self.path.read_text(errors="replace") if status else ""
+                self._known, self._version = list(_parsed(text)), version
         except OSError as error:
             raise TuneError(f"cannot read the tuning database {self.path}: {error.strerror}") from error
-        for line in text.splitlines():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(row, dict):
-                yield row
+        return self._known
+
+    def _status(self, verb: str) -> os.stat_result | None:
+        """The file's; None where there is none yet."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            raise TuneError(f"cannot {verb} the tuning database {self.path}: it is no regular file")
+        if status.st_size > MOST_BYTES and verb == "read":
+            raise TuneError(
+                f"{self.path} has {status.st_size / 1e6:,.0f} MB, too much for a tuning database; "
+                f"rename it, or split it by lines"
+            )
+        return status
+
+
+def _version(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+def _parsed(text: str) -> Iterator[dict[str, Any]]:
+    """Every line that is an object."""
+    for line in text.split("\n"):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row

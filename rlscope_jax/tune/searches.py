@@ -128,16 +128,16 @@ class _Task:
             self._add_interrupted()
             self.verdict, self.ended = row, True
         elif "reference_seconds" in row:
-            self.reference = self.reference or _seconds(row["reference_seconds"])
+            self.reference = self.reference or seconds_in(row["reference_seconds"])
         elif "weight" in row:
             self.weight, self.per = (
-                _seconds(row["weight"]),
+                seconds_in(row["weight"]),
                 "window" if row.get("per") == "window" else "step",
             )
 
     def _read_trial(self, row: _Row) -> None:
         choice = _choice(row)
-        if choice is None or ("error" not in row and _seconds(row.get("seconds")) is None):
+        if choice is None or ("error" not in row and seconds_in(row.get("seconds")) is None):
             return
         self.trials[json.dumps(choice, sort_keys=True)] = row
         self.since.append(row)
@@ -151,7 +151,7 @@ class _Task:
         seed = row["seed"] if type(row.get("seed")) is int else None
         if isinstance(times, list) and len(times) == len(arms) and type(before) is int and 0 <= before < MOST:
             search = self._search(algorithm, seed, before)
-            search.add(arms, [_seconds(time) for time in times], _number(row.get("entropy")))
+            search.add(arms, [seconds_in(time) for time in times], _number(row.get("entropy")))
         else:  # of an earlier version: its new trials stand before it, those known before nowhere
             search = self._old_search(algorithm)
             fresh = [_time(trial) for trial in self.since[-len(arms) :]] if arms else []
@@ -216,7 +216,7 @@ class _Task:
             return None, None
         found = self.verdict.get("against_reference")
         limits = (
-            [_seconds(found.get(part)) for part in ("ratio", "low", "high")]
+            [seconds_in(found.get(part)) for part in ("ratio", "low", "high")]
             if isinstance(found, dict)
             else []
         )
@@ -262,14 +262,14 @@ def _number(value: Any) -> float | None:
         return None
 
 
-def _seconds(value: Any) -> float | None:
-    """A time, or a ratio of times, that can be: what is beyond is no measurement."""
+def seconds_in(value: Any) -> float | None:
+    """A time, or a ratio of times, that can be; None for what is beyond, or none: it is no measurement."""
     number = _number(value)
     return number if number is not None and 1 / MOST <= number <= MOST else None
 
 
 def _time(trial: _Row) -> float | None:
-    return None if "error" in trial else _seconds(trial["seconds"])
+    return None if "error" in trial else seconds_in(trial["seconds"])
 
 
 def _reason(error: Any) -> str:

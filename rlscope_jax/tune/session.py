@@ -54,6 +54,7 @@ def tune_tasks(
     target: str | None = None,
     carry: bool = True,
     on_trials: Callable[[Sequence[TaskSearch], list[Trial]], None] | None = None,
+    on_decide: Callable[[TuneTask], None] | None = None,
 ) -> list[Tuned]:
     """Search all tasks with a common budget, decide, and note the winners.
 
@@ -65,6 +66,7 @@ def tune_tasks(
         target: where a worker process finds the tasks (`load_task`); measured in this process if None.
         carry: see `share_trials`.
         on_trials: called with all searches and the new trials after each batch.
+        on_decide: called with each task before the best of its candidates are compared.
 
     Raises:
         TuneError: the record cannot be written; a package or jax's device is missing; a space is empty; a
@@ -87,7 +89,12 @@ def tune_tasks(
 
         with suppress(KeyboardInterrupt):
             share_trials(searches, trials, carry=carry, on_trials=heard)
-        return [Tuned(search, _decide(stack, search, database, target)) for search in searches]
+        done = []
+        for search in searches:
+            if on_decide is not None:
+                on_decide(search.task)
+            done.append(Tuned(search, _decide(stack, search, database, target)))
+        return done
 
 
 def _begin(

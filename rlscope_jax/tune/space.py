@@ -115,8 +115,8 @@ class Space:
             raise ValueError("a space needs at least one sketch")
         self.sketches = dict(sketches)
         self.names = tuple(self.sketches)
-        self.width = max(len(sketch.params) for sketch in self.sketches.values())
-        """The most parameters any sketch has."""
+        self.width = max(len(sketch.params) for sketch in self.sketches.values()) or 1
+        """The most parameters any sketch has; 1 if none has any, so that arrays of them hold something."""
         self._valid: dict[Candidate, bool] = {}
         self._codes: dict[Candidate, np.ndarray] = {}
         self._empty: set[str] = set()

@@ -49,8 +49,8 @@ class Trial:
         """The inverse of `to_json`.
 
         Raises:
-            KeyError, ValueError, TypeError: the space has no such sketch, parameter or value (any more); the
-                row is not what `to_json` writes.
+            KeyError, ValueError, TypeError, OverflowError: the space has no such sketch, parameter or value
+                (any more); the row is not what `to_json` writes.
         """
         candidate = space.candidate(row["sketch"], row["values"])
         if "error" in row:

@@ -13,6 +13,7 @@ import pytest
 
 from rlscope_jax import load
 from rlscope_jax.attribution.placement import GROUPINGS
+from rlscope_jax.tune import database
 from rlscope_jax.tune.database import Database
 from rlscope_jax.tune.searches import RECORD_NAME, tuning_of
 from tuning_record import write_record
@@ -23,7 +24,7 @@ from tensorboard.plugins import base_plugin
 from werkzeug.test import Client
 
 from rlscope_jax.tb_plugin import plugin as plugin_module
-from rlscope_jax.tb_plugin import results, tunings
+from rlscope_jax.tb_plugin import results
 from rlscope_jax.tb_plugin.loader import RlscopeLoader
 from rlscope_jax.tb_plugin.plugin import GROUPS, RlscopePlugin
 from rlscope_jax.tb_plugin.read_profile import main as read_profile
@@ -347,8 +348,8 @@ def test_tuning_records_that_cannot_be_shown_say_why(tuned, monkeypatch):
         "there is no tuning record of run 'b'",
     )
     with monkeypatch.context() as patch:
-        patch.setattr(tunings, "_MOST_BYTES", 10)
-        assert "too much for a page" in answer(made, "/tuning", run="a")[1]["error"]["message"]
+        patch.setattr(database, "MOST_BYTES", 10)
+        assert "too much for a tuning database" in answer(made, "/tuning", run="a")[1]["error"]["message"]
     record.unlink()
     assert "No such file" in answer(made, "/tuning", run="a")[1]["error"]["message"]
     record.mkdir()

@@ -45,7 +45,7 @@ def arrays_of(space: Space) -> SpaceArrays:
     """All of a space. Asks each combination of the sketches that have at most `LIMIT`."""
     shape = (len(space.names), space.width)
     sizes, strides = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-    most = max(len(param.values) for name in space.names for param in space.params(name))
+    most = max((len(param.values) for name in space.names for param in space.params(name)), default=1)
     features = np.zeros((*shape, most, space.features), np.float32)
     slots = np.zeros((*shape, most, SLOT), np.float32)
     valid = []
@@ -56,6 +56,7 @@ def arrays_of(space: Space) -> SpaceArrays:
         strides[number, : len(params)] = [math.prod(lengths[place + 1 :]) for place in range(len(params))]
         valid.append(_valid(space, name, lengths))
         first = space.encode([Candidate(name, (0,) * len(params))])[0]
+        features[number, 0, 0] = first  # all there is of a sketch without parameters
         for place, param in enumerate(params):
             for level in range(len(param.values)):
                 levels = [0] * len(params)
@@ -74,12 +75,10 @@ def _valid(space: Space, name: str, lengths: Sequence[int]) -> np.ndarray:
     count = math.prod(lengths)
     if count > LIMIT:
         return np.ones(1, bool)  # reading beyond an array's end gives its last element
-    sketch = space.sketches[name]
-    names = [param.name for param in sketch.params]
-    domains = (param.values for param in sketch.params)
-    asked = (
-        bool(sketch.valid(dict(zip(names, point, strict=True)))) for point in itertools.product(*domains)
-    )
+    params = space.params(name)
+    names = [param.name for param in params]
+    domains = (param.values for param in params)
+    asked = (space.takes(name, dict(zip(names, point, strict=True))) for point in itertools.product(*domains))
     return np.fromiter(asked, bool, count)
 
 

@@ -2,10 +2,13 @@
 
 import json
 import math
+import os
+from pathlib import Path
 
 import pytest
 
 from rlscope_jax.tune import Param, Sketch, Space
+from rlscope_jax.tune import database as database_module
 from rlscope_jax.tune.database import Database, Key, key_of
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.trial import Trial
@@ -115,3 +118,70 @@ def test_the_key_names_machine_jax_and_task():
     assert key.jax == jax.__version__
     assert key == key_of(misbehaving())
     assert len(key.device) > 4
+
+
+@pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
+def test_what_is_no_regular_file_is_neither_read_nor_written(tmp_path, space, trials, kind):
+    path = Path(os.devnull) if kind == "device" else tmp_path / kind
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    with pytest.raises(TuneError, match=f"cannot read the tuning database {path}: it is no regular file"):
+        Database(path).rows()
+    with pytest.raises(TuneError, match=f"cannot write the tuning database {path}: it is no regular file"):
+        Database(path).add(space, KEY, trials[0])
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path, monkeypatch):
+    found = Database(tmp_path / "trials.jsonl")
+    found.add_reference(KEY, 1e-3)
+    monkeypatch.setattr(database_module, "MOST_BYTES", 10)
+    with pytest.raises(TuneError, match=r"trials\.jsonl has 0 MB, too much for a tuning database"):
+        Database(found.path).rows()
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, math.nan, math.inf, 10**400, "1", None, True, [1.0]])
+def test_a_reference_without_a_time_is_passed_over(tmp_path, seconds):
+    database = Database(tmp_path / "trials.jsonl")
+    database.add_reference(KEY, seconds)
+    assert database.reference_seconds(KEY) is None
+    database.add_reference(KEY, 1e-3)
+    assert database.reference_seconds(KEY) == 1e-3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rounds": math.inf},
+        {"seconds": 10**400},
+        {"seconds": None},
+        {"ratio": "x"},
+        {"values": [1]},
+        {"sketch": ["a"]},
+        {"against": 3},
+    ],
+)
+def test_a_trial_that_is_not_whole_is_passed_over(tmp_path, space, trials, wrong):
+    database = Database(tmp_path / "trials.jsonl")
+    database._append(vars(KEY) | trials[0].to_json(space) | wrong)
+    assert database.trials(space, KEY) == {}
+
+
+def test_the_file_is_read_again_only_when_another_one_wrote(tmp_path, space, trials, monkeypatch):
+    reads, read = [], Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path, **more: reads.append(path) or read(path, **more))
+    mine, other = Database(tmp_path / "trials.jsonl"), Database(tmp_path / "trials.jsonl")
+    other.add_reference(KEY, 1e-3)
+    for trial in trials:
+        assert mine.reference_seconds(KEY) == 1e-3
+        mine.add(space, KEY, trial)
+        assert mine.trials(space, KEY)[trial.candidate].error == trial.error
+    assert len(reads) == 1
+    other.add_winner(space, KEY, trials[0].candidate, None)
+    mine.add_weight(KEY, 1.0, "step")  # what the other one wrote is not lost by that
+    assert mine.winner(space, KEY) == trials[0].candidate
+    assert len(reads) == 2
+    assert mine.rows() == Database(mine.path).rows()
+    mine.path.unlink()
+    assert mine.rows() == []

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from rlscope_jax.tune import Param, Sketch, Space
+from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.harl.bandit import SlidingUcb
 from rlscope_jax.tune.search import search
 from rlscope_jax.tune.searchers import make_searcher
@@ -60,11 +62,43 @@ def test_arrays_say_what_the_space_says():
                 assert allowed[step * space.width + place] == there
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_sketches_need_no_parameters(alone):
+    """Their features are that they are they; nothing moves in them."""
+    from rlscope_jax.tune.harl.arrays import arrays_of, features_of, moves_of
+
+    plain = {name: Sketch((), lambda values: None) for name in ("a", "b")}
+    more = {} if alone else {"c": Sketch((Param("n", (1, 2)),), lambda values: None)}
+    space = Space(plain | more)
+    arrays, points = arrays_of(space), list(space.every())
+    sketch = np.array([space.names.index(point.sketch) for point in points])
+    levels = np.array([[*point.levels, 0][:1] for point in points])
+    np.testing.assert_allclose(features_of(arrays, sketch, levels), space.encode(points), atol=1e-6)
+    moves = np.asarray(moves_of(arrays, sketch, levels))
+    assert moves.tolist() == [
+        [False, False, True],
+        [False, False, True],
+        *[[False, True, True], [True, False, True]][: len(points) - 2],
+    ]
+    searcher = make_searcher("harl", space, 0, **SMALL)
+    found = searcher.propose(1)
+    searcher.observe(found, [1.0])
+    assert {*found, *searcher.propose(8)} == set(points)
+
+
+def test_a_validity_that_raises_is_said():
+    from rlscope_jax.tune.harl.arrays import arrays_of
+
+    sketch = Sketch((Param("n", (1, 2)),), lambda values: None, valid=lambda values: values["none"])
+    with pytest.raises(TuneError, match="sketch 'a': `valid` raised KeyError"):
+        arrays_of(Space({"a": sketch}))
+
+
 @pytest.mark.slow
 def test_every_ablation_searches_and_differs():
-    table = small_table()
+    table = small_table()  # four batches: what the policy learned of the second shows in the last
     found = {
-        name: run(table, 24, **options)[1].trials
+        name: run(table, 32, **options)[1].trials
         for name, options in {
             "all": {},
             "bandit": {"bandit": False},
@@ -72,7 +106,7 @@ def test_every_ablation_searches_and_differs():
             "learning": {"learning": False},
         }.items()
     }
-    assert all(len(trials) == 24 for trials in found.values())
+    assert all(len(trials) == 32 for trials in found.values())
     assert len({tuple(trial.candidate for trial in trials) for trials in found.values()}) == 4
 
 

@@ -9,14 +9,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental.compilation_cache.compilation_cache import reset_cache
 
 from rlscope_jax.__main__ import main
-from rlscope_jax.tune import Param, Sketch, TuneTask
+from rlscope_jax.tune import Param, Sketch, TuneTask, session
 from rlscope_jax.tune.allocate import TaskSearch, share_trials
 from rlscope_jax.tune.database import Database, key_of
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.load import load_task
 from rlscope_jax.tune.searchers import make_searcher
+from rlscope_jax.tune.searches import tuning_of
 from rlscope_jax.tune.session import tune_tasks
 from rlscope_jax.tune.table import TableMeasurer
 from rlscope_jax.tune.timing import Paired
@@ -191,7 +193,10 @@ def test_an_interrupt_ends_the_search_and_a_later_search_goes_on(tmp_path):
     assert (len(lines("sketch")), len(lines("arms")), len(lines("winner"))) == (8, 1, 1)
     (second,) = search_here([made], database, 16)
     assert second.search.trials[:8] == first.search.trials
-    assert (len(lines("sketch")), len(lines("arms")), len(lines("winner"))) == (16, 2, 2)
+    # The second one notes the round that it repeats, so that its curve is whole; they are shown as one.
+    assert (len(lines("sketch")), len(lines("arms")), len(lines("winner"))) == (16, 3, 2)
+    (shown,) = tuning_of(database.rows())["tasks"]
+    assert [one["trials"] for one in shown["searches"]] == [16]
     # A small search elsewhere does not forget the best of the large one.
     (third,) = search_here([made], database, 1, seed=5)
     assert third.verdict.finalists == second.verdict.finalists
@@ -201,7 +206,7 @@ TASKS = """
 import sys
 from functools import partial
 import numpy as np
-from rlscope_jax.tune import Param, Sketch, TuneTask
+from rlscope_jax.tune import Param, Sketch, TuneTask, session
 
 def double(x):
     return x * 2
@@ -288,6 +293,51 @@ def test_bad_input_is_said_in_a_line(arguments, words, tmp_path, capsys, monkeyp
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("seed", ["-1", "4294967296", "x"])
+def test_a_seed_that_no_generator_takes_is_refused(seed, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["tune", "report", f"--seed={seed}"])
+    assert ended.value.code == 2
+    assert "argument --seed: " in capsys.readouterr().err
+
+
+def test_an_interrupt_of_the_comparison_says_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "decide", interrupted)
+    file, record = tmp_path / "ended_tasks.py", tmp_path / "record.jsonl"
+    file.write_text(TASKS)
+    arguments = ["--algorithm", "random", "--trials", "4", "--in-process", "--record", str(record)]
+    assert main(["tune", f"{file}:tasks", *arguments]) == 130
+    told = capsys.readouterr().err
+    assert f"the trials are in {record}: the same command resumes from there" in told
+    assert sum("sketch" in row for row in Database(record).rows()) == 2
+
+
+def test_what_searches_compile_is_kept_unless_the_user_has_it_kept(tmp_path, monkeypatch):
+    import platformdirs
+
+    from rlscope_jax.commands import tune
+
+    names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+    before = [getattr(jax.config, name) for name in names]
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
+    try:
+        for mine, then in (("mine", ("mine", 3.0)), (None, (str(tmp_path / "rlscope-jax/compiled"), 1.0))):
+            jax.config.update(names[0], mine)
+            jax.config.update(names[1], 3.0)
+            tune._keep_compiled()
+            assert tuple(getattr(jax.config, name) for name in names) == then
+        jax.config.update(names[1], 0.0)
+        jax.jit(lambda x: x * 3 + 1)(np.ones(3)).block_until_ready()
+        assert any((tmp_path / "rlscope-jax/compiled").iterdir())
+    finally:
+        for name, value in zip(names, before, strict=True):
+            jax.config.update(name, value)
+        reset_cache()
 
 
 def test_a_machine_without_a_device_is_said(tmp_path, monkeypatch):

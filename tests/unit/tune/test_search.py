@@ -45,8 +45,8 @@ def run(algorithm, table, trials, seed=0, measurer=None, **more):
 
 def test_a_search_repeats_with_its_seed_and_never_repeats_a_point(algorithm, table):
     found = run(algorithm, table, 40)
-    assert found == run(algorithm, table, 40)
-    assert found != run(algorithm, table, 40, seed=1)
+    assert repr(found) == repr(run(algorithm, table, 40))  # from Python 3.13 on no NaN equals another
+    assert repr(found) != repr(run(algorithm, table, 40, seed=1))
     points = [trial.candidate for trial in found.trials]
     assert len(points) == len(set(points)) == 40
     assert all(table.space.is_valid(point) for point in points)

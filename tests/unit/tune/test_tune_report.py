@@ -125,6 +125,7 @@ def tasks():
         (["report", "--html", "no/where.html"], "--html no/where.html cannot be written"),
         (["report", "--json", "."], "--json . cannot be written"),
         (["report", "--record", "."], "cannot read"),
+        (["report", "--record", "/dev/full"], "/dev/full: it is no regular file"),
         (["report", "--record", "absent"], "absent holds no trials"),
         (["report", "--from", "absent"], "absent/rlscope_tune.jsonl holds no trials"),
         (["tasks.py:TASKS", "--html", "x"], "--html and --json go with"),
@@ -138,6 +139,34 @@ def test_bad_input_is_said_in_a_line(arguments, words, tmp_path, capsys, monkeyp
     error = capsys.readouterr().err
     assert words in error
     assert "Traceback" not in error
+
+
+FOREIGN = [
+    {"name": ["a", "list"]},
+    {"arms": 3},
+    {"seconds": None, "sketch": "s", "values": {}},
+    {"seconds": 1e-3, "rounds": math.inf, "sketch": "s", "values": {"n": math.nan}},
+    {"error": None, "sketch": "[/]\x1b[2J", "values": {"[/b]": "[/i]\x07"}},
+    {"arms": ["[/]"], "times": [math.inf], "before": 0, "algorithm": "[/]", "seed": 0},
+    {"reference_seconds": 0.0},
+    {"weight": math.inf},
+    {"winner": 3, "against_reference": {"ratio": 0, "low": math.nan, "high": None}},
+]
+
+
+def test_foreign_lines_and_hostile_names_never_give_a_traceback(tmp_path, capsys):
+    record, out = tmp_path / "record.jsonl", tmp_path / "out.json"
+    key = {"name": "[red]x[/bold]\x1b]0;title\x07", "device": "d", "jax": "0", "task": "0"}
+    record.write_text("".join(json.dumps(key | row) + "\n" for row in FOREIGN))
+    arguments = ["tune", "report", "--record", str(record)]
+    assert main([*arguments, "--json", str(out), "--html", str(tmp_path / "out.html")]) == 0
+    (task,) = json.loads(out.read_text())["tasks"]
+    assert (task["trials"], task["failed"], task["best"]["seconds"]) == (2, 1, 1e-3)
+    capsys.readouterr()
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert "[red]x[/bold] ]0;title  (0) on d" in text
+    assert not set(text) & set("\x1b\x07")
 
 
 def test_a_damaged_file_beside_a_profile_costs_its_page_nothing(tmp_path):

@@ -26,7 +26,7 @@ FAILURES = {
     "donates": "has been deleted",
     "reads": "EOFError",
     "crashes": "the process died (SIGSEGV)",
-    "hangs": "not done after 3 s",
+    "hangs": "not done after 10 s",
 }
 QUICK = Effort(6, 6)
 
@@ -37,7 +37,7 @@ def candidates(task):
 
 def test_every_kind_of_failure_is_a_trial():
     points = candidates(tune_tasks.misbehaving())
-    with Worker(tune_tasks.misbehaving, limit=3) as worker:
+    with Worker(tune_tasks.misbehaving, limit=10) as worker:
         measurer = LiveMeasurer(worker, effort=QUICK)
         trials = dict(zip(points, measurer.measure(list(points.values())), strict=True))
         again = measurer.measure([points["right"]])[0]
