@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SLOW = {"tune.md"}  # searches: a minute
 BLOCK = re.compile(r"```(python|bash)\n(.*?)```", re.DOTALL)
 
 
@@ -21,7 +22,9 @@ def parts():
         for part in page.read_text().split("\n## ") if recipes else [page.read_text()]:
             blocks = BLOCK.findall(part)
             if blocks:
-                yield pytest.param(blocks, id=part.splitlines()[0] if recipes else page.name)
+                marks = [pytest.mark.slow] if page.name in SLOW else []
+                name = part.splitlines()[0] if recipes else page.name
+                yield pytest.param(blocks, id=name, marks=marks)
 
 
 @pytest.mark.parametrize("blocks", list(parts()))
