@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rlscope_jax.tune.task import TuneTask
 
 DEFAULT_ALGORITHM = "evolutionary"
-"""It starts at once; `harl` compiles first, for schedules that are 1 % better after 128 trials (docs/tune.md)."""
+"""It starts at once; `harl` compiles first, for schedules that are 1 % better after 128 trials."""
 
 
 class TuneCommand:
