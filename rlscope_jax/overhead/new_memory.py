@@ -65,6 +65,8 @@ def new_memory(trace: Trace, sidecar: dict, steps: list[Step], constants: Consta
     if took is not None:
         took -= SWITCH * max(_beyond_the_program(sidecar, "switches", len(steps)) or 0, 0)
         told, spread = took / counted, max(math.sqrt(TICK / max(took, TICK)), UNEVEN)
+        if not sidecar.get("anchors"):
+            spread = 1.0  # what the program itself asks of the system is not known
         page = min(max(told, CHEAPEST * page), DEAREST * page)
     tails = 1000 * page * min(counted, most) / events / ratio
     return NewMemory(tails, spread * tails)

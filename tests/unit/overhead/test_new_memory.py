@@ -53,6 +53,7 @@ def test_what_a_page_cost_is_what_the_system_took_beyond_the_programs_own(trace)
 def test_what_the_system_took_for_other_things_is_not_the_pages(trace, system_ns, times):
     found = new_memory(trace, {"page_faults": 4, "system_ns": system_ns}, [], CONSTANTS)
     assert found.per_event == pytest.approx(4 * times * PAGE / events_of(trace))
+    assert found.doubt == found.per_event  # without unprofiled steps nobody knows whose it was
 
 
 def test_more_than_the_recorder_can_touch_is_the_programs(trace):
