@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -45,6 +45,17 @@ def opened(watched, board, view="overview", run="ppo", shell=False, **state):
     tab = watched.tab if shell else watched.page
     tab.locator(DRAWN[view]).first.wait_for(timeout=60_000)
     return tab
+
+
+@contextmanager
+def another_board(watched, *arguments, **options):
+    """A TensorBoard for one test; when it ends the page leaves, else it would ask one that is gone."""
+    board = start_board(*arguments, **options)
+    try:
+        yield board
+    finally:
+        watched.page.goto("about:blank")
+        stop_board(board)
 
 
 def each_view(page):
@@ -280,8 +291,7 @@ def test_no_width_hides_a_part_of_the_page(watched, board, width):
 
 def test_without_recordings_it_says_where_it_looked(watched, tmp_path, shared):
     (tmp_path / "runs").mkdir()
-    board = start_board(tmp_path / "runs", tmp_path / "log")
-    try:
+    with another_board(watched, tmp_path / "runs", tmp_path / "log") as board:
         watched.page.goto(board.url + "data/plugin_entry.html?name=rlscope")
         watched.page.get_by_text("No recording was found").wait_for(timeout=60_000)
         words = watched.page.locator("main").inner_text()
@@ -298,9 +308,6 @@ def test_without_recordings_it_says_where_it_looked(watched, tmp_path, shared):
         assert watched.page.locator(".tile").count() == 6
         watched.page.get_by_role("button", name="Tuning", exact=True).click()
         assert f"--from {tmp_path / 'runs'}\n" in watched.page.locator("main pre").inner_text() + "\n"
-    finally:
-        watched.page.goto("about:blank")  # else it would ask a TensorBoard that is gone
-        stop_board(board)
 
 
 @pytest.mark.parametrize(
@@ -313,14 +320,10 @@ def test_without_recordings_it_says_where_it_looked(watched, tmp_path, shared):
     ids=["slow-loader", "path-prefix", "logdir-spec"],
 )
 def test_however_tensorboard_is_started(watched, logdir, tmp_path, options, path, run):
-    board = start_board(
-        logdir, tmp_path / "log", *(option.format(logdir=logdir) for option in options), path=path
-    )
-    try:
+    with another_board(
+        watched, logdir, tmp_path / "log", *(option.format(logdir=logdir) for option in options), path=path
+    ) as board:
         opened(watched, board, run=run, shell=True)
-    finally:
-        watched.page.goto("about:blank")  # else it would ask a TensorBoard that is gone
-        stop_board(board)
 
 
 def write_module(folder, name, text):
@@ -334,16 +337,14 @@ def test_a_broken_numba_costs_only_the_report(watched, tmp_path, shared):
     run = tmp_path / "runs/plugins/profile/s"
     run.mkdir(parents=True)
     shutil.copy(next((shared / "traces/cpu_ours").glob("*0.10.2*loop*")), run / "vm.xplane.pb")
-    board = start_board(tmp_path / "runs", tmp_path / "log", PYTHONPATH=str(tmp_path / "broken"))
-    try:
+    with another_board(
+        watched, tmp_path / "runs", tmp_path / "log", PYTHONPATH=str(tmp_path / "broken")
+    ) as board:
         plugins = json.loads(board.get("data/plugins_listing"))
         assert plugins["rlscope"]["enabled"]
         assert "scalars" in plugins or "timeseries" in plugins
         watched.page.goto(board.tab(".", "s"))
         watched.page.get_by_text("numba needs another numpy").wait_for(timeout=60_000)
-    finally:
-        watched.page.goto("about:blank")  # else it would ask a TensorBoard that is gone
-        stop_board(board)
 
 
 def write_other_plugin(folder, loader):
@@ -376,16 +377,12 @@ class Loader(base_plugin.TBLoader):
 )
 def test_a_broken_xprof_costs_only_itself(watched, logdir, tmp_path, body):
     write_other_plugin(tmp_path / "broken", LOADER.replace("BODY", body))
-    board = start_board(logdir, tmp_path / "log", PYTHONPATH=str(tmp_path / "broken"))
-    try:
+    with another_board(watched, logdir, tmp_path / "log", PYTHONPATH=str(tmp_path / "broken")) as board:
         opened(watched, board)
         assert watched.page.get_by_role("link", name="Trace viewer").count() == 0
         plugins = json.loads(board.get("data/plugins_listing"))
         assert plugins["rlscope"]["enabled"]
         assert "timeseries" in plugins
-    finally:
-        watched.page.goto("about:blank")
-        stop_board(board)
 
 
 # As root, to whom no file is closed: so that what is closed to a user is closed to TensorBoard.
@@ -408,16 +405,12 @@ def test_a_run_that_may_not_be_read_costs_only_itself(watched, tmp_path, shared)
     (runs / "good/plugins").chmod(0o555)
     (runs / "locked").chmod(0)
     try:
-        board = start_board(runs, tmp_path / "log", prefix=AS_USER)
-        try:
+        with another_board(watched, runs, tmp_path / "log", prefix=AS_USER) as board:
             opened(watched, board, run="good")
             listed = json.loads(board.get("data/plugin/rlscope/recordings"))
             assert [one["run"] for one in listed["recordings"]] == ["good"]
             assert [one["reason"] for one in listed["unreadable"]] == ["Permission denied"]
             assert not (runs / "good/plugins/rlscope").exists()
-        finally:
-            watched.page.goto("about:blank")
-            stop_board(board)
     finally:
         (runs / "good/plugins").chmod(0o755)
         (runs / "locked").chmod(0o755)
@@ -437,8 +430,7 @@ def write_windows(logdir):
 
 def test_every_window_of_a_run_can_be_seen(watched, tmp_path):
     write_windows(tmp_path / "runs/a")
-    board = start_board(tmp_path / "runs", tmp_path / "log")
-    try:
+    with another_board(watched, tmp_path / "runs", tmp_path / "log") as board:
         watched.page.goto(board.tab("a", "run", view="timeline"))
         page = watched.page
         page.locator("canvas").wait_for(timeout=60_000)
@@ -454,40 +446,29 @@ def test_every_window_of_a_run_can_be_seen(watched, tmp_path):
         page.get_by_role("button", name="Overview", exact=True).click()
         assert page.locator("[data-figure=device_busy]").get_attribute("data-ns") == "300000"
         assert "all 2 windows, w0" in page.get_by_label("Recording").locator("option:checked").inner_text()
-    finally:
-        watched.page.goto("about:blank")
-        stop_board(board)
 
 
 def test_a_window_recorded_while_it_is_open_shows_up_on_reload(watched, tmp_path):
     write_windows(tmp_path / "runs/a")
     shutil.rmtree(tmp_path / "runs/a/plugins/profile/w1")
-    board = start_board(tmp_path / "runs", tmp_path / "log")
-    try:
+    with another_board(watched, tmp_path / "runs", tmp_path / "log") as board:
         opened(watched, board, run="", shell=True)
         write_windows(tmp_path / "runs/a")
         watched.page.evaluate("() => document.querySelector('iframe').reload()")
         choice = watched.tab.get_by_label("Recording").locator("option")
         choice.nth(2).wait_for(state="attached", timeout=60_000)
         assert sorted(choice.all_inner_texts()) == ["a · all 2 windows, w0", "a · w0", "a · w1"]
-    finally:
-        watched.page.goto("about:blank")
-        stop_board(board)
 
 
 def test_what_is_chosen_stays_when_something_newer_is_recorded(watched, tmp_path):
     """The newest is shown until something is chosen; then a link to it is a link to it."""
     write_windows(tmp_path / "runs/a")
     shutil.rmtree(tmp_path / "runs/a/plugins/profile/w1")
-    board = start_board(tmp_path / "runs", tmp_path / "log")
-    try:
+    with another_board(watched, tmp_path / "runs", tmp_path / "log") as board:
         page = opened(watched, board, run="")
         assert "rlscope.name" not in page.url
         page.get_by_role("button", name="Operations", exact=True).click()
         assert "p.rlscope.run=a&p.rlscope.name=w0" in page.url
-    finally:
-        watched.page.goto("about:blank")
-        stop_board(board)
 
 
 def test_a_search_for_nothing_says_so(watched, board):
