@@ -64,7 +64,8 @@ class AnchorClock:
         steps = list(self._before)
         self._before.clear()
         self._after, self._span_before, self._span_after, self._to_skip = [], 0, 0, _WARM_UP
-        used = {name: [getattr(use, name) for _, use in steps] for name in Usage._fields}
+        told = () if usage() is None else Usage._fields  # where the system tells nothing, nothing is written
+        used = {name: [getattr(use, name) for _, use in steps] for name in told}
         return {"steps_ns": [ns for ns, _ in steps], **used}
 
     @property
