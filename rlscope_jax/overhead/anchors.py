@@ -50,6 +50,11 @@ class Anchors:
         return statistics.fmean(map(typical, self._sides))
 
     @property
+    def count(self) -> int:
+        """How many steps say so."""
+        return sum(map(len, self._sides))
+
+    @property
     def uncertainty(self) -> float:
         """Half-width: what so many steps leave open, and half of what the two sides differ by."""
         sides = self._sides

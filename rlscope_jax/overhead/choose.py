@@ -113,7 +113,7 @@ def _anchored(
     ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
     inflation = profiled / base
     told = {
-        "steps": len(anchors.steps),
+        "steps": anchors.count,
         "base_ns": round(anchors.base),
         "uncertainty_ns": round(anchors.uncertainty),
         "ratio": round(value, 4) if tails else None,

@@ -164,11 +164,13 @@ def test_a_steady_drift_between_the_sides_of_a_window_cancels_and_is_in_the_doub
     anchors = Anchors((100,) * 8, (120,) * 5)
     assert anchors.base == 110
     assert anchors.uncertainty == 10
+    assert anchors.count == 13
     assert Anchors((100,) * 8, (100,) * 5).uncertainty == 0
 
 
 def test_too_few_steps_after_a_window_do_not_count():
-    assert Anchors((100,) * 8, (120,) * 4).base == 100
+    anchors = Anchors((100,) * 8, (120,) * 4)
+    assert (anchors.base, anchors.count) == (100, 8)
 
 
 def test_where_calls_return_early_steps_after_a_window_do_not_count():
