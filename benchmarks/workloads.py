@@ -19,6 +19,12 @@ Step = Callable[[], None]
 WORKLOADS: dict[str, Callable[[], Step]] = {}
 SEVERAL_THREADS: set[str] = set()
 """Workloads without a single critical thread."""
+SEVERAL_CORES = {
+    "scan of large ops (512x512)", "multi-threaded convolutions", "host loop, a sync per call",
+    "host loop, no sync", "host loop, float() per call", "io_callback environment", "two host threads",
+    "two virtual devices",
+}  # fmt: skip
+"""Workloads whose threads work side by side, or hand over to each other; the others are given one core."""
 FLAGS = {"two virtual devices": "--xla_force_host_platform_device_count=2"}
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 

@@ -18,7 +18,11 @@ from rlscope_jax.xla_events.trace import OpLine
 LONGEST_GAP = 10_000_000
 """ps; between two ops of a loop lies the start of the next. Longer than this, something else happened."""
 INTERRUPTED = 2.0
-"""Times the line's typical tail: the rest of a longer one is no recording, the thread lost the processor."""
+"""Times the line's typical tail, or gap: the rest of a longer one is something else.
+
+Of a tail, that the thread lost the processor. Of a gap, the loop's own work: an op that is the first of its
+loop's body has the loop's condition and counting before it, 150 to 250 ns more than others.
+"""
 
 
 @dataclass
@@ -26,7 +30,10 @@ class OpCosts:
     """The op events of one line."""
 
     line: OpLine
-    """The line with every op beginning where the one before it ended: the gap is the start of the op."""
+    """The line with every op beginning where the one before it ended: the gap is the start of the op.
+
+    Of a long one the part next to the op.
+    """
     tail: np.ndarray
     """float64[events], ps: the op's tail; the line's median where it left none. Ones without any tails.
 
@@ -63,7 +70,10 @@ def _tails(line: OpLine) -> np.ndarray:
 def _closed_up(line: OpLine) -> OpLine:
     if line.tail is None:
         return line
-    return replace(line, start=line.start - gaps(line.start, line.end, LONGEST_GAP))
+    before = gaps(line.start, line.end, LONGEST_GAP)
+    if (before > 0).any():
+        before = np.minimum(before, round(INTERRUPTED * float(np.median(before[before > 0]))))
+    return replace(line, start=line.start - before)
 
 
 @compiled

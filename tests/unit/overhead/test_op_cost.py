@@ -29,6 +29,13 @@ def test_ops_that_overlap_leave_no_gap():
     assert gaps(np.array([0, 0, 5]), np.array([100, 20, 30]), 1000).tolist() == [0, 0, 0]
 
 
+def test_of_a_gap_much_longer_than_usual_the_loop_keeps_the_rest():
+    #        while, then ops with gaps of 10, 10, 50 and 10 before them
+    start, end = [0, 10, 40, 70, 140, 170], [300, 30, 60, 90, 160, 190]
+    [costs] = op_costs([op_line(start, end, [5] * 6)])
+    assert (np.array(start) - costs.line.start).tolist() == [0, 0, 10, 10, 10 * INTERRUPTED, 10]
+
+
 def test_a_missing_tail_is_the_lines_median_and_an_interrupted_one_is_cut():
     [costs] = op_costs([op_line([0, 10, 20, 30, 40], [9, 19, 29, 39, 49], [3, -1, 5, 4, 1000])])
     # The median of the tails measured, 3, 4, 5 and the interrupted one.

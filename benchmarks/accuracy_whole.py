@@ -1,0 +1,136 @@
+"""The step time of a whole program: unprofiled, recorded, and corrected."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import chain
+
+import numpy as np
+import windows
+
+ANCHORS = (0.03, 7, 1000)
+RECORDED = (0.04, 2, 200)
+"""A part of a round: seconds, and the fewest and most steps."""
+AS_IT_WAS = 6
+"""So many windows are recorded at whatever speed the machine has, the first of which stands for itself."""
+PATIENCE = 3.0
+"""Seconds that the later ones wait for full speed at most."""
+FEW = 3
+"""With fewer windows at full speed a row is of all windows, and says so."""
+METHODS = ("calibrated", "anchored")
+
+
+def whole(name: str, seconds: float) -> list[dict]:
+    """One row: the step time of a workload, raw and corrected, against the truth."""
+    from workloads import SEVERAL_CORES, SEVERAL_THREADS, WORKLOADS
+
+    confined = name not in SEVERAL_CORES
+    steps = windows.Steps(confined)
+    step = WORKLOADS[name]()
+    for _ in range(3):
+        step()
+    active = windows.fitting(RECORDED[0], windows.discard_first_capture(step), *RECORDED[1:])
+    anchors = windows.fitting(ANCHORS[0], windows.step_time(step), *ANCHORS[1:])
+    truths: list[list[tuple[float, int]]] = []
+    found: list[dict] = []
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline or len(found) < AS_IT_WAS:
+        early = len(found) < AS_IT_WAS
+        steps.wait_for_full_speed(0.0 if early else PATIENCE)
+        with steps.on_one_core():
+            truths.append(_unprofiled(step, steps, anchors))
+        steps.wait_for_full_speed(0.0 if early else PATIENCE)
+        with tempfile.TemporaryDirectory() as logdir:
+            with steps.on_one_core():
+                recording = windows.record(step, steps, anchors, active, logdir)
+            if early or not confined or steps.fast(recording.recorded).any():
+                found.append(_read(recording, steps))
+    times, looks = np.array([took for took, _ in chain(*truths)]), [before for _, before in chain(*truths)]
+    as_it_was = np.array([took for took, _ in chain(*truths[:AS_IT_WAS])])
+    fast = times[steps.fast(looks)]
+    first, later = found[0], found[1:]
+    for one in found:
+        one["fast"] = steps.fast(one["looks"])
+    held = [one for one in later if one["fast"].mean() >= 1 - windows.MOST_SLOW and one["steady anchors"]]
+    quiet = len(held) >= FEW and len(fast) >= FEW
+    truth = float((fast if quiet else times).mean())
+    if quiet:
+        used = {
+            "calibrated": [_only(one["calibrated"], one["fast"]) for one in later],
+            "anchored": [one["anchored of fast"] for one in held],
+        }
+    else:
+        used = {method: [one[method] for one in later] for method in METHODS}
+    row = {
+        "workload": name,
+        "one_critical_thread": name not in SEVERAL_THREADS,
+        "confined_to_a_core": confined,
+        "at_full_speed": quiet,
+        "unprofiled_ms": round(truth / 1e6, 3),
+        "steps": active,
+        "windows": len(later),
+        "windows_at_full_speed": len(held),
+        "steps_used": int(sum(len(one["raw"]) for one in used["calibrated"])),
+        "share_at_full_speed": round(steps.share_at_full_speed, 2),
+        "anchored_of_windows": sum(one["method"] == "anchored" for one in later),
+    }
+    for method in METHODS:
+        row[method] = _against(truth, _pooled(used[method]))
+        row[method]["as_it_was_bias_pct"] = _bias(as_it_was, [one[method] for one in later[: AS_IT_WAS - 1]])
+        row[method]["first_window_bias_pct"] = _bias(as_it_was, [first[method]])
+    row["inflation"] = row["calibrated"]["inflation"]
+    row["first_inflation"] = round(float(first["calibrated"]["raw"].mean() / as_it_was.mean()), 2)
+    row["allowed_pct"] = round(100 * max(0.03, 0.1 * (row["inflation"] - 1)), 1)
+    row["within"] = abs(row["calibrated"]["bias_pct"]) <= row["allowed_pct"]
+    return [row]
+
+
+def _unprofiled(step: Callable[[], None], steps: windows.Steps, count: int) -> list[tuple[float, int]]:
+    step()
+    steps.look()
+    found = [steps.time(step) for _ in range(count)]
+    steps.look()
+    return found
+
+
+def _read(recording: windows.Recording, steps: windows.Steps) -> dict:
+    """One recording: its steps by each method, and their looks."""
+    logdir = recording.logdir
+    as_it_was = windows.report(logdir)
+    found = {
+        "looks": recording.recorded,
+        "method": windows.method_of(as_it_was),
+        "anchored": windows.steps_in(as_it_was),
+        "steady anchors": windows.keep_anchors_at_full_speed(recording, steps),
+    }
+    found["anchored of fast"] = windows.steps_in(windows.report(logdir))
+    windows.rewrite(logdir, anchors=None)
+    calibrated = windows.report(logdir)
+    assert windows.method_of(calibrated) == "calibrated"
+    return {**found, "calibrated": windows.steps_in(calibrated)}
+
+
+def _only(steps: dict[str, np.ndarray], chosen: np.ndarray) -> dict[str, np.ndarray]:
+    return {key: values[chosen] for key, values in steps.items()}
+
+
+def _pooled(found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {key: np.concatenate([window[key] for window in found]) for key in found[0]}
+
+
+def _bias(times: np.ndarray, found: list[dict[str, np.ndarray]]) -> float:
+    return _against(float(times.mean()), _pooled(found))["bias_pct"]
+
+
+def _against(truth: float, steps: dict[str, np.ndarray]) -> dict:
+    """How far the mean of recorded steps, corrected, is off."""
+    raw, corrected, half = (float(steps[key].mean() / truth) for key in ("raw", "corrected", "half"))
+    low, high = max(corrected - half, 0), corrected + half
+    return {
+        "inflation": round(raw, 2),
+        "bias_pct": round(100 * (corrected - 1), 1),
+        "interval_pct": [round(100 * (low - 1), 1), round(100 * (high - 1), 1)],
+        "truth_in_interval": low <= 1 <= high,
+    }

@@ -1,0 +1,196 @@
+"""Steps and windows for accuracy.py, each with what was known of the processor's speed.
+
+A virtual core whose other half works for somebody else is half as fast, for tenths of a second at a time.
+Whatever shall be compared is therefore timed between two looks at the speed (`rlscope_jax.overhead.pace`), a
+look every 1.5 ms at most; the looks alone, not the times, decide what is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rlscope_jax.overhead.pace import Pace, on_the_fastest_core
+
+if TYPE_CHECKING:
+    from rlscope_jax.breakdown.report import Report
+
+BETWEEN_LOOKS = 1_500_000  # ns
+MOST_SLOW = 0.1
+"""Of a window's steps at most so many at less than full speed, for a window that is kept whole."""
+
+
+class Steps:
+    """Steps of a program, between looks at the processor's speed.
+
+    Args:
+        confined: keep the process on one core, the fastest of the moment, as if it had no other; to be made
+            before jax starts. Else all cores are looked at, which takes longer.
+    """
+
+    def __init__(self, confined: bool) -> None:
+        self._confined, self._cores = confined, tuple(sorted(os.sched_getaffinity(0)))
+        if confined:
+            os.sched_setaffinity(0, self._cores[:1])
+        self._pace = Pace() if confined else Pace(self._cores)
+        self._looked = 0
+        self._look()
+
+    @contextmanager
+    def on_one_core(self) -> Iterator[None]:
+        """Within, a confined process keeps to the core that is the fastest just now."""
+        with on_the_fastest_core(self._cores) if self._confined else nullcontext():
+            yield
+
+    def wait_for_full_speed(self, patience: float) -> None:
+        """Sleep until the machine is at full speed, so many seconds at most."""
+        until = time.monotonic() + patience
+        while time.monotonic() < until:
+            with self.on_one_core():
+                self._look()
+            if self._pace.at_full_speed()[-1]:
+                return
+            time.sleep(0.01)
+
+    def time(self, step: Callable[[], None]) -> tuple[float, int]:
+        """Take a step.
+
+        Returns:
+            (what it took in ns with the look that may follow it, the number of the look before it).
+        """
+        before, began = self._pace.last, time.perf_counter_ns()
+        step()
+        if time.perf_counter_ns() - self._looked > BETWEEN_LOOKS:
+            self._look()
+        return float(time.perf_counter_ns() - began), before
+
+    def look(self) -> None:
+        """Look at the speed now."""
+        self._look()
+
+    def _look(self) -> None:
+        self._pace.look()
+        self._looked = time.perf_counter_ns()
+
+    def fast(self, befores: list[int]) -> np.ndarray:
+        """bool: which steps, by the numbers of the looks before them, ran at full speed."""
+        full = self._pace.at_full_speed()
+        before = np.array(befores, np.int64)
+        return full[before] & full[np.minimum(before + 1, len(full) - 1)]
+
+    @property
+    def share_at_full_speed(self) -> float:
+        """Of all looks."""
+        return float(self._pace.at_full_speed().mean())
+
+
+@dataclass
+class Recording:
+    """One window with unprofiled steps on either side, on disk; of each step the look before it."""
+
+    logdir: str
+    before: list[int]
+    recorded: list[int]
+    after: list[int]
+
+
+def record(step: Callable[[], None], steps: Steps, anchors: int, active: int, logdir: str) -> Recording:
+    """Record one window of `active` steps between so many unprofiled ones on either side."""
+    from rlscope_jax import Schedule, profile
+
+    looks = []
+    with profile(logdir, Schedule(wait=anchors + 1, active=active, repeat=1)) as profiler:
+        steps.look()
+        for _ in range(2 * anchors + active + 2):
+            looks.append(steps.time(step)[1])
+            profiler.step()
+        steps.look()
+    begin, end = anchors + 1, anchors + 1 + active
+    return Recording(logdir, looks[1:begin], looks[begin:end], looks[end + 1 :])  # less a warm-up each
+
+
+def report(logdir: str) -> Report:
+    """What the report says of a recording."""
+    from rlscope_jax import load
+
+    return load(logdir)
+
+
+def rewrite(logdir: str, **changes: object) -> None:
+    """Change what stands beside a recording."""
+    for sidecar in Path(logdir).glob("plugins/rlscope/*.json"):
+        sidecar.write_text(json.dumps({**json.loads(sidecar.read_text()), **changes}))
+
+
+def anchors_of(logdir: str) -> dict:
+    """The unprofiled steps that stand beside a recording."""
+    [sidecar] = Path(logdir).glob("plugins/rlscope/*.json")
+    return json.loads(sidecar.read_text())["anchors"]
+
+
+def keep_anchors_at_full_speed(recording: Recording, steps: Steps) -> bool:
+    """Leave only the anchors that were timed at full speed; whether enough are left."""
+    from rlscope_jax.overhead.anchors import LEAST
+
+    anchors = anchors_of(recording.logdir)
+    kept: dict[str, list] = {}
+    for name, looks in (("steps_ns", recording.before), ("after_ns", recording.after)):
+        fast = steps.fast(looks)
+        times = anchors[name]
+        assert len(times) == len(fast), (name, len(times), len(fast))
+        kept[name] = [one for one, good in zip(times, fast, strict=True) if good]
+    rewrite(recording.logdir, anchors={**anchors, **kept})
+    return len(kept["steps_ns"]) >= LEAST
+
+
+def method_of(found: Report) -> str:
+    """Which correction a report has."""
+    [process] = found.processes
+    return process.figures.corrected.correction.method.name
+
+
+def steps_in(found: Report) -> dict[str, np.ndarray]:
+    """Of each recorded step: its time, raw, corrected, and the corrected one's half-width; ns."""
+    [process] = found.processes
+    spans = np.array([step.end - step.start for step in process.steps]) / 1e3
+    correction = process.figures.corrected.correction
+    removed = np.array(correction.steps) / 1e3
+    corrected = np.maximum(spans - removed, 0)
+    return {"raw": spans, "corrected": corrected, "half": removed * correction.total_spread}
+
+
+def discard_first_capture(step: Callable[[], None]) -> float:
+    """A process' first capture costs more. Nanoseconds of its step."""
+    from rlscope_jax import load, profile
+
+    with tempfile.TemporaryDirectory() as logdir:
+        with profile(logdir) as profiler:
+            step()
+            profiler.step()
+        return load(logdir).to_dict()["steps"]["wall"]["median"]["raw"]
+
+
+def step_time(step: Callable[[], None]) -> float:
+    """About what an unprofiled step takes, ns."""
+    return statistics.median(_timed(step) for _ in range(5))
+
+
+def fitting(seconds: float, nanoseconds: float, least: int, most: int) -> int:
+    """How many steps of such a length fit into so many seconds."""
+    return int(np.clip(seconds * 1e9 / nanoseconds, least, most))
+
+
+def _timed(step: Callable[[], None]) -> float:
+    began = time.perf_counter_ns()
+    step()
+    return float(time.perf_counter_ns() - began)

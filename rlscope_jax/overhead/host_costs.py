@@ -1,0 +1,184 @@
+"""What recording costs the host: its events, annotations, steps, waits, and memory touched anew."""
+
+from __future__ import annotations
+
+import mmap
+import statistics
+import time
+from collections.abc import Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rlscope_jax import _jax
+from rlscope_jax._process import usage
+from rlscope_jax.capture._waits import visible_waits
+from rlscope_jax.overhead.constants import Constant
+from rlscope_jax.overhead.correct import Overhead
+from rlscope_jax.overhead.pace import Pace, on_the_fastest_core
+from rlscope_jax.overhead.repeats import Timings, host_events, overhead_of, recorded
+from rlscope_jax.overhead.suite import waited_for
+
+_CALLS, _MARKS = 100, 1000
+_PAGES = 4096
+
+
+def page_cost() -> Constant:
+    """Of the first touch of a page, ns."""
+    costs = []
+    for _ in range(7):
+        memory = mmap.mmap(-1, _PAGES * mmap.PAGESIZE)
+        if hasattr(mmap, "MADV_NOHUGEPAGE"):
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+        byte_of_each = np.ndarray((_PAGES,), np.uint8, memory, 0, (mmap.PAGESIZE,))
+        before, began = usage(), time.perf_counter_ns()
+        byte_of_each.fill(1)
+        took, now = time.perf_counter_ns() - began, usage()
+        touched = now.since(before).page_faults if now and before else 0
+        if touched > _PAGES // 2:
+            costs.append(took / touched)
+    if not costs:
+        return Constant(0.0, 0.0, 0.0)  # this system does not tell
+    value = statistics.median(costs)
+    return Constant(value, min(min(costs), 0.7 * value), max(max(costs), 1.3 * value))
+
+
+def host_costs() -> tuple[Constant, Constant, Constant]:
+    """Of a runtime event, an annotation and a call under the Python tracer, ns each."""
+    one, x = _tiny_program()
+
+    def calls() -> None:
+        for _ in range(_CALLS):
+            one(x)
+        jax.block_until_ready(one(x))
+
+    def marks() -> None:
+        for _ in range(_MARKS):
+            with _jax.TraceMe("rlscope_calibration"):
+                pass
+
+    def nothing() -> None:
+        pass
+
+    def python() -> None:
+        for _ in range(_MARKS):
+            nothing()
+
+    per_call = _events_per_call(calls)
+    with on_the_fastest_core():
+        return (
+            _constant(*_with_and_without(calls, calls), _CALLS * per_call),
+            _constant(*_with_and_without(marks, marks), _MARKS),
+            _constant(*_with_and_without(python, python, python_tracer=True), 2 * _MARKS),
+        )
+
+
+def step_cost(event: Constant) -> Constant:
+    """Of a step that dispatches and waits, as `profile()` records it, beyond its events, ns.
+
+    An annotation in a loop of nothing else costs a tenth of what it costs between dispatches.
+    """
+    one, x = _tiny_program()
+
+    def plain() -> None:
+        for _ in range(_CALLS):
+            one(x).block_until_ready()
+
+    def steps() -> None:
+        with visible_waits():
+            for number in range(_CALLS):
+                with _jax.step_annotation("rlscope_calibration", number):
+                    one(x).block_until_ready()
+
+    expected = _events_per_call(steps) * event.value
+    with on_the_fastest_core():
+        bases, profiled = _with_and_without(plain, steps)
+    value = max((profiled.typical() - bases.typical()) / _CALLS - expected, 0.0)
+    return Constant(value, 0.5 * value, 1.5 * value)
+
+
+def wait_cost(ratio: Constant, event: Constant) -> Constant:
+    """Of a wait for a program that another thread executes, ns, beyond its ops and events.
+
+    Who waits and who works sleep and are woken later than without a recorder, or earlier: in calls of one
+    program 10 to 40 µs were seen. So it is known within a factor.
+    """
+    costs = [_cost_of_a_wait(one, x, ratio, event) for one, x in waited_for()]
+    value = statistics.fmean(costs)
+    return Constant(value, 0.2 * value, 1.8 * value)
+
+
+def _cost_of_a_wait(
+    one: Callable[[jax.Array], jax.Array], x: jax.Array, ratio: Constant, event: Constant
+) -> float:
+    def calls() -> None:
+        for _ in range(_CALLS // 4):
+            one(x).block_until_ready()
+
+    calls()
+    overhead = overhead_of(recorded(calls)[0])
+    if len(overhead.waits) == 0:
+        return 0.0  # this backend executes it on the calling thread
+    # Two threads on two cores: not confined to one, as they are not in a user's program.
+    expected: list[float] = []
+    bases, profiled = _with_and_without(
+        calls, calls, lambda space: expected.append(_explained(overhead_of(space), ratio, event)), repeats=10
+    )
+    extra = (np.array(profiled.took) - expected)[profiled.chosen()]
+    return max(statistics.median(extra) - bases.typical(), 0.0) / (_CALLS // 4)
+
+
+def _explained(overhead: Overhead, ratio: Constant, event: Constant) -> float:
+    """ns that ops and events cost."""
+    return host_events(overhead) * event.value + ratio.value * float(overhead.device.wall.sum()) / 1000
+
+
+def _tiny_program() -> tuple[Callable[[jax.Array], jax.Array], jax.Array]:
+    one, x = jax.jit(lambda x: x + 1), jnp.ones((2, 2))
+    one(x).block_until_ready()
+    return one, x
+
+
+def _events_per_call(calls: Callable[[], None]) -> float:
+    return max(host_events(overhead_of(recorded(calls)[0])) / _CALLS, 1.0)
+
+
+def _with_and_without(
+    plain: Callable[[], None],
+    work: Callable[[], None],
+    keep: Callable[[bytes], object] = lambda space: None,
+    repeats: int = 20,
+    python_tracer: bool = False,
+) -> tuple[Timings, Timings]:
+    """(the plain work without a recorder, the same or more under one), in turn.
+
+    Args:
+        keep: given each profile.
+    """
+    pace = Pace()
+    bases, profiled = Timings(pace), Timings(pace)
+    for _ in range(repeats):
+        plain()
+        pace.look()
+        bases.time(plain)
+        recorder = _jax.Recorder(python_tracer=python_tracer)
+        profiled.time(work)
+        keep(recorder.stop())
+        plain()
+        pace.look()
+        bases.time(plain)
+    return bases, profiled
+
+
+def _constant(bases: Timings, profiled: Timings, events: float) -> Constant:
+    """ns that an event added."""
+    quick, slow = (np.array(times.took)[times.chosen()] for times in (bases, profiled))
+    value = max(float(np.median(slow) - np.median(quick)) / events, 0.0)
+    spread = max(float(_spread(slow) + _spread(quick)) / (2 * events), 0.2 * value)
+    return Constant(value, max(value - spread, 0.0), value + spread)
+
+
+def _spread(times: np.ndarray) -> float:
+    low, high = np.quantile(times, [0.25, 0.75])
+    return float(high - low)
