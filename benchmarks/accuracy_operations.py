@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 import windows
-from accuracy_whole import ANCHORS, FEW, METHODS, PATIENCE, RECORDED
+from accuracy_whole import ANCHORS, ENOUGH, FEW, METHODS, PATIENCE, RECORDED, held
 
 ADDITIVE = 0.12
 REPEATS = 4
@@ -40,7 +40,7 @@ def operations(name: str, seconds: float) -> list[dict]:
     times: dict[tuple[int, ...], list[tuple[float, int]]] = {key: [] for key in variants}
     found: list[dict] = []
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline or len(found) <= FEW:
+    while len(found) <= FEW or (time.monotonic() < deadline and len(held(found, steps)) < ENOUGH):
         steps.wait_for_full_speed(PATIENCE)
         with steps.on_one_core():
             for _ in range(REPEATS):
@@ -54,13 +54,9 @@ def operations(name: str, seconds: float) -> list[dict]:
                 recording = windows.record(variants[every], steps, anchors, active, logdir)
             found.append(_read(recording, steps))
     typical = {key: _at_full_speed(steps, values) for key, values in times.items()}
-    found = found[1:]  # a first window is recorded into new memory
-    held = [
-        one for one in found
-        if steps.fast(one["looks"]).mean() >= 1 - windows.MOST_SLOW and one["steady anchors"]
-    ]  # fmt: skip
-    used = held if len(held) >= FEW else found
-    return _rows(name, segments, typical, used, active, len(found))
+    steady, later = held(found, steps), found[1:]  # a first window is recorded into new memory
+    used = steady if len(steady) >= FEW else later
+    return _rows(name, segments, typical, used, active, len(later))
 
 
 def _rows(

@@ -17,6 +17,8 @@ AS_IT_WAS = 6
 """So many windows are recorded at whatever speed the machine has, the first of which stands for itself."""
 PATIENCE = 3.0
 """Seconds that the later ones wait for full speed at most."""
+ENOUGH = 8
+"""Windows at full speed, after which a workload ends before its time."""
 FEW = 3
 """With fewer windows at full speed a row is of all windows, and says so."""
 METHODS = ("calibrated", "anchored")
@@ -36,7 +38,7 @@ def whole(name: str, seconds: float) -> list[dict]:
     truths: list[list[tuple[float, int]]] = []
     found: list[dict] = []
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline or len(found) < AS_IT_WAS:
+    while len(found) < AS_IT_WAS or (time.monotonic() < deadline and len(held(found, steps)) < ENOUGH):
         early = len(found) < AS_IT_WAS
         steps.wait_for_full_speed(0.0 if early else PATIENCE)
         with steps.on_one_core():
@@ -49,17 +51,15 @@ def whole(name: str, seconds: float) -> list[dict]:
                 found.append(_read(recording, steps))
     times, looks = np.array([took for took, _ in chain(*truths)]), [before for _, before in chain(*truths)]
     as_it_was = np.array([took for took, _ in chain(*truths[:AS_IT_WAS])])
-    fast = times[steps.fast(looks)]
+    fast = steps.fast(looks)
     first, later = found[0], found[1:]
-    for one in found:
-        one["fast"] = steps.fast(one["looks"])
-    held = [one for one in later if one["fast"].mean() >= 1 - windows.MOST_SLOW and one["steady anchors"]]
-    quiet = len(held) >= FEW and len(fast) >= FEW
-    truth = float((fast if quiet else times).mean())
+    steady = held(found, steps)
+    quiet = len(steady) >= FEW and fast.sum() >= FEW
+    truth = typical(times[fast] if quiet else times)
     if quiet:
         used = {
-            "calibrated": [_only(one["calibrated"], one["fast"]) for one in later],
-            "anchored": [one["anchored of fast"] for one in held],
+            "calibrated": [_only(one["calibrated"], steps.fast(one["looks"])) for one in later],
+            "anchored": [one["anchored of fast"] for one in steady],
         }
     else:
         used = {method: [one[method] for one in later] for method in METHODS}
@@ -71,7 +71,7 @@ def whole(name: str, seconds: float) -> list[dict]:
         "unprofiled_ms": round(truth / 1e6, 3),
         "steps": active,
         "windows": len(later),
-        "windows_at_full_speed": len(held),
+        "windows_at_full_speed": len(steady),
         "steps_used": int(sum(len(one["raw"]) for one in used["calibrated"])),
         "share_at_full_speed": round(steps.share_at_full_speed, 2),
         "anchored_of_windows": sum(one["method"] == "anchored" for one in later),
@@ -81,10 +81,19 @@ def whole(name: str, seconds: float) -> list[dict]:
         row[method]["as_it_was_bias_pct"] = _bias(as_it_was, [one[method] for one in later[: AS_IT_WAS - 1]])
         row[method]["first_window_bias_pct"] = _bias(as_it_was, [first[method]])
     row["inflation"] = row["calibrated"]["inflation"]
-    row["first_inflation"] = round(float(first["calibrated"]["raw"].mean() / as_it_was.mean()), 2)
+    row["first_inflation"] = round(typical(first["calibrated"]["raw"]) / typical(as_it_was), 2)
     row["allowed_pct"] = round(100 * max(0.03, 0.1 * (row["inflation"] - 1)), 1)
     row["within"] = abs(row["calibrated"]["bias_pct"]) <= row["allowed_pct"]
     return [row]
+
+
+def held(found: list[dict], steps: windows.Steps) -> list[dict]:
+    """The windows that were recorded at full speed throughout, between enough such steps."""
+    return [
+        one
+        for one in found[1:]
+        if one["steady anchors"] and steps.fast(one["looks"]).mean() >= 1 - windows.MOST_SLOW
+    ]
 
 
 def _unprofiled(step: Callable[[], None], steps: windows.Steps, count: int) -> list[tuple[float, int]]:
@@ -121,12 +130,18 @@ def _pooled(found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 
 def _bias(times: np.ndarray, found: list[dict[str, np.ndarray]]) -> float:
-    return _against(float(times.mean()), _pooled(found))["bias_pct"]
+    return _against(typical(times), _pooled(found))["bias_pct"]
+
+
+def typical(times: np.ndarray) -> float:
+    """The mean of all but the shortest and the longest tenth, which says what a step takes."""
+    out = len(times) // 10
+    return float(np.sort(times)[out : len(times) - out].mean())
 
 
 def _against(truth: float, steps: dict[str, np.ndarray]) -> dict:
-    """How far the mean of recorded steps, corrected, is off."""
-    raw, corrected, half = (float(steps[key].mean() / truth) for key in ("raw", "corrected", "half"))
+    """How far typical recorded steps, corrected, are off."""
+    raw, corrected, half = (typical(steps[key]) / truth for key in ("raw", "corrected", "half"))
     low, high = max(corrected - half, 0), corrected + half
     return {
         "inflation": round(raw, 2),

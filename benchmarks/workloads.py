@@ -1,7 +1,8 @@
 """The programs that accuracy.py profiles: what people train with in JAX, from tiny ops to whole PPO.
 
-A workload is a function that sets up and returns `step()`, which does one step and waits for it. Several need
-a setting of their own before jax starts (`FLAGS`), so each runs in a process of its own.
+A workload is a function that sets up and returns `step()`, which does one step and waits for it. Steps are
+short enough, tens of milliseconds at most, to be timed within one stretch of full speed. Several need a
+setting of their own before jax starts (`FLAGS`), so each runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def medium() -> Step:
 @workload("scan of large ops (512x512)", several_threads=True)
 def large() -> Step:
     return repeating(
-        lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c @ x * 0.01), None), x, None, length=8)[0],
+        lambda x: jax.lax.scan(lambda c, _: (jnp.tanh(c @ x * 0.01), None), x, None, length=3)[0],
         normal(512, 512),
     )
 
@@ -113,7 +114,7 @@ def dynamic() -> Step:
 
         def going(state: tuple) -> jax.Array:
             count, value = state
-            return (count < 600) & (jnp.max(jnp.abs(value)) < 1e6)
+            return (count < 200) & (jnp.max(jnp.abs(value)) < 1e6)
 
         return jax.lax.while_loop(going, body, (0, x))[1]
 
@@ -128,7 +129,7 @@ def both_branches() -> Step:
 
         return jax.vmap(one)(x) + 0.01, None
 
-    return repeating(lambda x: jax.lax.scan(body, x, None, length=400)[0], normal(32, 16))
+    return repeating(lambda x: jax.lax.scan(body, x, None, length=150)[0], normal(32, 16))
 
 
 @workload("MLP training scan")
@@ -168,7 +169,7 @@ def gru() -> Step:
     def body(params: tuple, _: None) -> tuple[tuple, None]:
         return jax.tree.map(lambda p, g: p - 0.1 * g, params, jax.grad(loss)(params)), None
 
-    return repeating(lambda p: jax.lax.scan(body, p, None, length=40)[0], (w, u))
+    return repeating(lambda p: jax.lax.scan(body, p, None, length=15)[0], (w, u))
 
 
 @workload("replay buffer and rng")
@@ -201,7 +202,7 @@ def convolution() -> Step:
         y = jax.lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
         return jnp.tanh(y), None
 
-    return repeating(lambda x: jax.lax.scan(body, x, None, length=10)[0], x)
+    return repeating(lambda x: jax.lax.scan(body, x, None, length=4)[0], x)
 
 
 @workload("GAE scan over a rollout")
@@ -237,7 +238,7 @@ def host_sync() -> Step:
 
     def step() -> None:
         y = x
-        for _ in range(150):
+        for _ in range(40):
             y = one(y).block_until_ready()
 
     return step
@@ -250,7 +251,7 @@ def host_async() -> Step:
 
     def step() -> None:
         y = x
-        for _ in range(150):
+        for _ in range(40):
             y = one(y)
         y.block_until_ready()
 
@@ -265,7 +266,7 @@ def host_float() -> Step:
 
     def step() -> None:
         y, score = x, 0.0
-        for _ in range(100):
+        for _ in range(40):
             y = act(y)
             score += float(total(y))
 
@@ -283,7 +284,7 @@ def callback() -> Step:
         state = io_callback(environment, jax.ShapeDtypeStruct((8,), jnp.float32), state, ordered=True)
         return jnp.roll(jnp.sort(state), 1), None
 
-    return repeating(lambda x: jax.lax.scan(body, x, None, length=100)[0], normal(8))
+    return repeating(lambda x: jax.lax.scan(body, x, None, length=30)[0], normal(8))
 
 
 @workload("two host threads", several_threads=True)
@@ -349,7 +350,7 @@ def _pendulum() -> object:
 
 @workload("gymnax PPO example")
 def gymnax_example() -> Step:
-    return _ppo(_cartpole, num_envs=128, rollout_length=64, num_minibatches=8)
+    return _ppo(_cartpole, num_envs=64, rollout_length=32, num_minibatches=8)
 
 
 @workload("gymnax PPO, 4 environments")
@@ -359,7 +360,7 @@ def gymnax_few() -> Step:
 
 @workload("Brax PPO example")
 def brax_example() -> Step:
-    return _ppo(_pendulum, num_envs=128, rollout_length=32, num_minibatches=8)
+    return _ppo(_pendulum, num_envs=64, rollout_length=16, num_minibatches=8)
 
 
 @workload("PureJaxRL PPO, whole training in one call")
@@ -371,4 +372,4 @@ def purejaxrl() -> Step:
     config, env = PPOConfig(num_envs=16, rollout_length=32, num_minibatches=4), _cartpole()
     train_step = make_train_step(config, env)
     state = initial_state(config, env, 0)
-    return repeating(lambda s: jax.lax.scan(lambda s, _: train_step(s), s, None, length=3)[1], state)
+    return repeating(lambda s: jax.lax.scan(lambda s, _: train_step(s), s, None, length=2)[1], state)

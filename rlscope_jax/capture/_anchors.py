@@ -19,16 +19,17 @@ _WARM_UP = 1
 class AnchorClock:
     """Times steps while nothing is recorded: before each window, and after it.
 
-    Costs two readings of the clock and of what the system says of the process a step. A step's time is that
-    of its whole body, up to `step()`; where calls return before the device is done, the step that ends at a
-    window's edge waits for what the others left.
+    Costs two readings of the clock and one of what the system says of the process a step. A step's time is
+    that of its whole body, up to `step()`; where calls return before the device is done, the step that ends
+    at a window's edge waits for what the others left.
     """
 
     def __init__(self) -> None:
         self._before: deque[tuple[int, Usage]] = deque()  # ns
         self._after: list[int] = []
         self._span_before = self._span_after = 0  # ns
-        self._began: tuple[int, Usage] | None = None
+        self._began: tuple[Usage, int] | None = None
+        self._used: Usage | None = None
         self._to_skip = _WARM_UP
 
     @property
@@ -38,17 +39,21 @@ class AnchorClock:
 
     def step_begins(self, recorded: bool) -> None:
         """A step begins; only one that nobody records is timed."""
-        self._began = None if recorded else (time.perf_counter_ns(), usage() or _NOTHING)
+        used, self._used = self._used, None
+        if not recorded:
+            self._began = (used or usage() or _NOTHING, time.perf_counter_ns())
 
     def step_ends(self) -> None:
         """The step that began is over, and has been waited for where it ends at an edge."""
+        now = time.perf_counter_ns()
         began, self._began = self._began, None
         if began is None:
             return
         if self._to_skip > 0:
             self._to_skip -= 1
         else:
-            self._keep(time.perf_counter_ns() - began[0], (usage() or _NOTHING).since(began[1]))
+            self._used = usage() or _NOTHING  # also what the next step begins with
+            self._keep(now - began[1], self._used.since(began[0]))
 
     def _keep(self, took: int, used: Usage) -> None:
         if not _is_enough(len(self._after), self._span_after):

@@ -74,7 +74,9 @@ class profile:
         self.sessions: list[Path] = []
         """The `xplane.pb` files written so far, oldest first."""
         self._step = 0
-        self._phase = Phase.OFF
+        self._phase = self._following = Phase.OFF
+        self._ends_at_edge = False
+        """Whether a window begins or ends with the step that runs."""
         self._recorder: _jax.Recorder | None = None
         self._budget = EventBudget(max_events)
         self._first_step = 0
@@ -155,10 +157,7 @@ class profile:
 
     def _end_step(self, value: Any) -> None:
         self._last = value
-        following = self._phase_of(self._step + 1)
-        edge = following is not self._phase or (
-            self.schedule is not None and self.schedule.window_ends_after(self._step)
-        )
+        following, edge = self._following, self._ends_at_edge
         if edge:
             self._window.close()
         if edge or self._clock.starts_after_this_step:
@@ -291,6 +290,11 @@ class profile:
         return True
 
     def _open_step(self) -> None:
+        # Now rather than when the step ends: what we do then would lengthen it.
+        self._following = self._phase_of(self._step + 1)
+        self._ends_at_edge = self._following is not self._phase or (
+            self.schedule is not None and self.schedule.window_ends_after(self._step)
+        )
         self._clock.step_begins(recorded=self._recorder is not None)
         if self._recorder is not None:
             self._step_scope = _jax.step_annotation(STEP_NAME, self._step)

@@ -14,7 +14,7 @@ from rlscope_jax.overhead.op_ratio import Repeats, Sample, tail_ratio
 from rlscope_jax.overhead.pace import Pace
 from rlscope_jax.overhead.suite import PROGRAMS
 
-_TURNS, _TURN_SECONDS = 2, 0.45
+_TURNS, _TURN_SECONDS = 2, 0.27
 
 Progress = Callable[[float], None]
 
@@ -44,7 +44,7 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
 
 def _discard_first_capture() -> None:
     """A process' first capture costs more: its memory is touched for the first time."""
-    run = PROGRAMS["dot"]()
+    run = PROGRAMS["loops"]()
     run()
     recorder = _jax.Recorder()
     run()
