@@ -103,7 +103,7 @@ def _without(every: tuple[int, ...], one: int) -> tuple[int, ...]:
 def _at_full_speed(steps: windows.Steps, timed: list[tuple[float, int]]) -> float:
     """ns of a variant: its repeats at full speed, or the fastest fifth where few are."""
     times = np.array([took for took, _ in timed])
-    fast = times[steps.fast([before for _, before in timed])]
+    fast = times[steps.speeds([before for _, before in timed]) == 0]
     return float(np.median(fast if len(fast) >= FEW else np.sort(times)[: max(len(times) // 5, FEW)]))
 
 
@@ -111,7 +111,7 @@ def _read(recording: windows.Recording, steps: windows.Steps) -> dict:
     """One recording's reports by either method, and its looks."""
     found: dict = {
         "looks": recording.recorded,
-        "steady anchors": windows.keep_anchors_at_full_speed(recording, steps),
+        "enough anchors": windows.keep_anchors_of_its_speed(recording, steps),
         "anchored": windows.report(recording.logdir).to_dict(),
     }
     windows.rewrite(recording.logdir, anchors=None)

@@ -80,8 +80,8 @@ def line(row: dict) -> str:
     )
     return (
         f"{row['workload']:42} {row['unprofiled_ms']:8.2f} ms x{row['inflation']:5.2f}  allowed "
-        f"{row['allowed_pct']:.1f}  {each}  {row['windows_at_full_speed']} of {row['windows']} windows"
-        f"{'' if row['at_full_speed'] else ', all used'}"
+        f"{row['allowed_pct']:.1f}  {each}  {row['windows_at_known_speed']} of {row['windows']} windows"
+        f"{'' if row['at_known_speed'] else ', all used'}"
     )
 
 
@@ -121,7 +121,7 @@ def _workload_row(row: dict) -> str:
     single = row["one_critical_thread"]
     calibrated, anchored = row["calibrated"], row["anchored"]
     cells = [
-        row["workload"] + ("" if single else " †") + ("" if row["at_full_speed"] else " ‡"),
+        row["workload"] + ("" if single else " †") + ("" if row["at_known_speed"] else " ‡"),
         f"{row['unprofiled_ms']:.2f}",
         f"{row['inflation']:.2f}",
         f"{calibrated['bias_pct']:+.1f} {_interval(calibrated)}",

@@ -18,9 +18,11 @@ AS_IT_WAS = 6
 PATIENCE = 3.0
 """Seconds that the later ones wait for full speed at most."""
 ENOUGH = 8
-"""Windows at full speed, after which a workload ends before its time."""
+"""Windows at one speed, after which a workload ends before its time."""
 FEW = 3
-"""With fewer windows at full speed a row is of all windows, and says so."""
+"""With fewer windows at one speed throughout a row is of all windows, and says so."""
+FEWEST = 8
+"""Unprofiled steps of one speed, for them to tell what a step takes."""
 METHODS = ("calibrated", "anchored")
 
 
@@ -47,37 +49,42 @@ def whole(name: str, seconds: float) -> list[dict]:
         with tempfile.TemporaryDirectory() as logdir:
             with steps.on_one_core():
                 recording = windows.record(step, steps, anchors, active, logdir)
-            if early or not confined or steps.fast(recording.recorded).any():
+            if early or steps.are_wanted(steps.speeds(recording.recorded)).any():
                 found.append(_read(recording, steps))
     times, looks = np.array([took for took, _ in chain(*truths)]), [before for _, before in chain(*truths)]
     as_it_was = np.array([took for took, _ in chain(*truths[:AS_IT_WAS])])
-    fast = steps.fast(looks)
+    truth = _truths(times, steps.speeds(looks), steps)
     first, later = found[0], found[1:]
-    steady = held(found, steps)
-    quiet = len(steady) >= FEW and fast.sum() >= FEW
-    truth = typical(times[fast] if quiet else times)
-    if quiet:
+    steady = [one for one in held(found, steps) if steps.speed_of(one["looks"]) in truth]
+    told = len(steady) >= FEW
+    if told:
         used = {
-            "calibrated": [_only(one["calibrated"], steps.fast(one["looks"])) for one in later],
-            "anchored": [one["anchored of fast"] for one in steady],
+            "calibrated": [_relative(one["calibrated"], steps.speeds(one["looks"]), truth) for one in later],
+            "anchored": [
+                _relative(one["anchored of its speed"], steps.speeds(one["looks"]), truth) for one in steady
+            ],
         }
     else:
-        used = {method: [one[method] for one in later] for method in METHODS}
+        any_speed = dict.fromkeys((windows.CHANGED, *range(16)), typical(times))
+        used = {
+            method: [_relative(one[method], steps.speeds(one["looks"]), any_speed) for one in later]
+            for method in METHODS
+        }
     row = {
         "workload": name,
         "one_critical_thread": name not in SEVERAL_THREADS,
         "confined_to_a_core": confined,
-        "at_full_speed": quiet,
-        "unprofiled_ms": round(truth / 1e6, 3),
+        "at_known_speed": told,
+        "unprofiled_ms": round((min(truth.values()) if told else typical(times)) / 1e6, 3),
         "steps": active,
         "windows": len(later),
-        "windows_at_full_speed": len(steady),
+        "windows_at_known_speed": len(steady),
         "steps_used": int(sum(len(one["raw"]) for one in used["calibrated"])),
         "share_at_full_speed": round(steps.share_at_full_speed, 2),
         "anchored_of_windows": sum(one["method"] == "anchored" for one in later),
     }
     for method in METHODS:
-        row[method] = _against(truth, _pooled(used[method]))
+        row[method] = _against(1.0, _pooled(used[method]))
         row[method]["as_it_was_bias_pct"] = _bias(as_it_was, [one[method] for one in later[: AS_IT_WAS - 1]])
         row[method]["first_window_bias_pct"] = _bias(as_it_was, [first[method]])
     row["inflation"] = row["calibrated"]["inflation"]
@@ -88,12 +95,16 @@ def whole(name: str, seconds: float) -> list[dict]:
 
 
 def held(found: list[dict], steps: windows.Steps) -> list[dict]:
-    """The windows that were recorded at full speed throughout, between enough such steps."""
+    """The windows that were recorded at one speed throughout, between enough steps of that speed."""
     return [
-        one
-        for one in found[1:]
-        if one["steady anchors"] and steps.fast(one["looks"]).mean() >= 1 - windows.MOST_SLOW
+        one for one in found[1:] if one["enough anchors"] and steps.speed_of(one["looks"]) != windows.CHANGED
     ]
+
+
+def _truths(times: np.ndarray, speeds: np.ndarray, steps: windows.Steps) -> dict[int, float]:
+    """What an unprofiled step takes at each speed, ns."""
+    wanted = np.unique(speeds[steps.are_wanted(speeds)])
+    return {int(one): typical(times[speeds == one]) for one in wanted if (speeds == one).sum() >= FEWEST}
 
 
 def _unprofiled(step: Callable[[], None], steps: windows.Steps, count: int) -> list[tuple[float, int]]:
@@ -112,17 +123,22 @@ def _read(recording: windows.Recording, steps: windows.Steps) -> dict:
         "looks": recording.recorded,
         "method": windows.method_of(as_it_was),
         "anchored": windows.steps_in(as_it_was),
-        "steady anchors": windows.keep_anchors_at_full_speed(recording, steps),
+        "enough anchors": windows.keep_anchors_of_its_speed(recording, steps),
     }
-    found["anchored of fast"] = windows.steps_in(windows.report(logdir))
+    found["anchored of its speed"] = windows.steps_in(windows.report(logdir))
     windows.rewrite(logdir, anchors=None)
     calibrated = windows.report(logdir)
     assert windows.method_of(calibrated) == "calibrated"
     return {**found, "calibrated": windows.steps_in(calibrated)}
 
 
-def _only(steps: dict[str, np.ndarray], chosen: np.ndarray) -> dict[str, np.ndarray]:
-    return {key: values[chosen] for key, values in steps.items()}
+def _relative(
+    steps: dict[str, np.ndarray], speeds: np.ndarray, truth: dict[int, float]
+) -> dict[str, np.ndarray]:
+    """Recorded steps over what an unprofiled one of the same speed takes."""
+    known = np.isin(speeds, list(truth))
+    of_each = np.array([truth[int(one)] for one in speeds[known]])
+    return {key: values[known] / of_each for key, values in steps.items()}
 
 
 def _pooled(found: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -2,7 +2,7 @@
 
 A virtual core whose other half works for somebody else is half as fast, for tenths of a second at a time.
 Whatever shall be compared is therefore timed between two looks at the speed (`rlscope_jax.overhead.pace`), a
-look every 1.5 ms at most; the looks alone, not the times, decide what is kept.
+look every 1.5 ms at most; the looks alone, not the times, decide what is kept and what it is compared with.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from rlscope_jax.breakdown.report import Report
 
 BETWEEN_LOOKS = 1_500_000  # ns
-MOST_SLOW = 0.1
-"""Of a window's steps at most so many at less than full speed, for a window that is kept whole."""
+MOST_OTHER = 0.1
+"""Of a window's steps at most so many at another speed than the rest, for a window that is kept whole."""
+CHANGED = -1
 
 
 class Steps:
@@ -53,9 +54,9 @@ class Steps:
             yield
 
     def wait_for_full_speed(self, patience: float) -> None:
-        """Sleep until the machine is at full speed, so many seconds at most."""
+        """Sleep until the machine is at full speed, so many seconds at most; not for several cores."""
         until = time.monotonic() + patience
-        while time.monotonic() < until:
+        while self._confined and time.monotonic() < until:
             with self.on_one_core():
                 self._look()
             if self._pace.at_full_speed()[-1]:
@@ -82,11 +83,26 @@ class Steps:
         self._pace.look()
         self._looked = time.perf_counter_ns()
 
-    def fast(self, befores: list[int]) -> np.ndarray:
-        """bool: which steps, by the numbers of the looks before them, ran at full speed."""
-        full = self._pace.at_full_speed()
+    def speeds(self, befores: list[int]) -> np.ndarray:
+        """int64: at which speed each step ran, by the number of the look before it.
+
+        0 is full speed; other numbers say which cores were slow; -1: it changed meanwhile.
+        """
+        slow = self._pace.slow_cores()
         before = np.array(befores, np.int64)
-        return full[before] & full[np.minimum(before + 1, len(full) - 1)]
+        after = np.minimum(before + 1, len(slow) - 1)
+        return np.where(slow[before] == slow[after], slow[before], CHANGED)
+
+    def are_wanted(self, speeds: np.ndarray) -> np.ndarray:
+        """bool: what is compared. Of a confined process only full speed: two cores seldom have it at once."""
+        return speeds == 0 if self._confined else speeds != CHANGED
+
+    def speed_of(self, befores: list[int]) -> int:
+        """At which speed a whole window ran: that of nearly all of its steps, else `CHANGED`."""
+        speeds = self.speeds(befores)
+        common = int(np.bincount(speeds[speeds >= 0]).argmax()) if (speeds >= 0).any() else CHANGED
+        wanted = self.are_wanted(np.array([common]))[0]
+        return common if wanted and (speeds == common).mean() >= 1 - MOST_OTHER else CHANGED
 
     @property
     def share_at_full_speed(self) -> float:
@@ -138,32 +154,30 @@ def anchors_of(logdir: str) -> dict:
     return json.loads(sidecar.read_text())["anchors"]
 
 
-def keep_anchors_at_full_speed(recording: Recording, steps: Steps) -> bool:
-    """Leave only the anchors that were timed at full speed; whether enough are left."""
+def keep_anchors_of_its_speed(recording: Recording, steps: Steps) -> bool:
+    """Leave only the anchors of the speed at which the window was recorded; whether enough are left."""
     from rlscope_jax.overhead.anchors import LEAST
 
-    anchors = anchors_of(recording.logdir)
+    anchors, speed = anchors_of(recording.logdir), steps.speed_of(recording.recorded)
     kept: dict[str, list] = {}
     for name, looks in (("steps_ns", recording.before), ("after_ns", recording.after)):
-        fast = steps.fast(looks)
-        times = anchors[name]
-        assert len(times) == len(fast), (name, len(times), len(fast))
-        kept[name] = [one for one, good in zip(times, fast, strict=True) if good]
+        same = steps.speeds(looks) == speed
+        kept[name] = [one for one, good in zip(anchors[name], same, strict=True) if good]
     rewrite(recording.logdir, anchors={**anchors, **kept})
-    return len(kept["steps_ns"]) >= LEAST
+    return speed != CHANGED and len(kept["steps_ns"]) >= LEAST
 
 
 def method_of(found: Report) -> str:
     """Which correction a report has."""
     [process] = found.processes
-    return process.figures.corrected.correction.method.name
+    return process.figures.correction.method.name
 
 
 def steps_in(found: Report) -> dict[str, np.ndarray]:
     """Of each recorded step: its time, raw, corrected, and the corrected one's half-width; ns."""
     [process] = found.processes
     spans = np.array([step.end - step.start for step in process.steps]) / 1e3
-    correction = process.figures.corrected.correction
+    correction = process.figures.correction
     removed = np.array(correction.steps) / 1e3
     corrected = np.maximum(spans - removed, 0)
     return {"raw": spans, "corrected": corrected, "half": removed * correction.total_spread}

@@ -55,10 +55,15 @@ class Pace:
         """The number of the last look."""
         return len(self._took) - 1
 
+    def slow_cores(self) -> np.ndarray:
+        """int64[looks]: which cores each look found slower than they can be, as bits; 0 is full speed."""
+        took = np.array(self._took, np.float64)
+        slow = took > _SLOWER * np.quantile(took, 0.03, axis=0)
+        return np.asarray(slow @ (1 << np.arange(took.shape[1])), np.int64)
+
     def at_full_speed(self) -> np.ndarray:
         """bool[looks]: which of them found all cores as fast as they can be."""
-        took = np.array(self._took, np.float64)
-        return np.asarray((took <= _SLOWER * np.quantile(took, 0.03, axis=0)).all(axis=1))
+        return np.asarray(self.slow_cores() == 0)
 
 
 def _work() -> int:
