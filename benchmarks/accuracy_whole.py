@@ -17,7 +17,7 @@ AS_IT_WAS = 6
 """So many windows are recorded at whatever speed the machine has, the first of which stands for itself."""
 PATIENCE = 3.0
 """Seconds that the later ones wait for full speed at most."""
-ENOUGH = 8
+ENOUGH = 10
 """Windows at one speed, after which a workload ends before its time."""
 FEW = 3
 """With fewer windows at one speed throughout a row is of all windows, and says so."""
