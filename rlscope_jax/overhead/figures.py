@@ -71,8 +71,7 @@ class Figures:
         """(corrected, half-width) of something read off the cells."""
         if (known := self.correction) is None:
             return None
-        narrower = known.method.ratio.relative / known.method.op_spread if known.method.op_spread else 1.0
-        return read(known.table.cells), read(known.spread.cells) * min(narrower, 1.0)
+        return read(known.table.cells), read(known.whole_spread)
 
 
 def sum_of(processes: Sequence[tuple[Figures, Cells]], read: Callable[[Cells], int]) -> Figure:
@@ -103,15 +102,17 @@ def step_wall(processes: Sequence[tuple[Figures, Sequence[Step]]]) -> dict[str, 
     if len(spans) == 0:
         return None
     raw = np.percentile(spans, [50, 10, 90])
-    known = [figures.correction for figures, steps in processes if len(steps)]
-    if any(correction is None for correction in known):
+    known = [(figures.correction, steps) for figures, steps in processes if len(steps)]
+    if any(correction is None for correction, _ in known):
         return {name: figure(value) for name, value in zip(("median", "p10", "p90"), raw, strict=True)}
-    removed = np.array([each for correction in known if correction for each in correction.steps], np.float64)
-    spread = np.array(
-        [each * correction.total_spread for correction in known if correction for each in correction.steps]
-    )
-    corrected = np.percentile(np.maximum(spans - removed, 0), [50, 10, 90])
-    half = float(np.median(spread))
+    removed = np.concatenate([correction.steps for correction, _ in known if correction])
+    spread = [
+        correction.spread_of_steps(np.array([step.end - step.start for step in steps], np.float64))
+        for correction, steps in known
+        if correction
+    ]
+    corrected = np.percentile(spans - removed, [50, 10, 90])
+    half = float(np.median(np.concatenate(spread)))
     return {
         name: figure(value, better, half)
         for name, value, better in zip(("median", "p10", "p90"), raw, corrected, strict=True)

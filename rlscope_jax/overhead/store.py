@@ -33,8 +33,11 @@ def save(path: Path, constants: Constants, when: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"schema": SCHEMA, "when": when, "processor": processor(), "constants": constants.to_dict()}
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n")
-    os.replace(partial, path)
+    try:
+        partial.write_text(json.dumps(content, indent=1) + "\n")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Constants | None:
