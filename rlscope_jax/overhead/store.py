@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from rlscope_jax.errors import RlscopeError
 from rlscope_jax.overhead.constants import Constants
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 SCHEMA = "rlscope_jax.calibration/2"
 OPTIONS = "host2"
@@ -22,6 +31,29 @@ def store_path(host: str, jaxlib: str | None, backend: str | None) -> Path:
     key = "-".join([host, backend or "unknown", f"jaxlib{jaxlib or 'unknown'}", OPTIONS])
     safe = re.sub(r"[^\w.-]+", "_", key)
     return user_cache_path("rlscope-jax") / "calibration" / f"{safe}.json"
+
+
+@contextmanager
+def measuring(path: Path) -> Iterator[None]:
+    """Hold the place of a file while what it shall hold is measured: two at once would slow each other.
+
+    Raises:
+        OSError: the cache directory cannot be written; better said before measuring than after.
+        RlscopeError: somebody else is measuring.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a directory stands in its place")
+    with open(path.parent / ".measuring", "w") as lock:
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RlscopeError(
+                    "another `rlscope-jax calibrate` is measuring on this machine, and two at once would "
+                    "slow each other. Wait for it to end."
+                ) from error
+        yield
 
 
 def save(path: Path, constants: Constants, when: str) -> None:

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from rlscope_jax.errors import RlscopeError
 from rlscope_jax.overhead.constants import Constant, Constants
-from rlscope_jax.overhead.store import read, save, store_path
+from rlscope_jax.overhead.store import measuring, read, save, store_path
 
 COST = Constant(100.0, 90.0, 120.0)
 CONSTANTS = Constants(Constant(3.0, 2.8, 3.2), 15.0, COST, COST, COST, COST, COST, COST)
@@ -81,3 +82,16 @@ def test_a_folder_in_its_place_is_none_and_leaves_nothing_behind(path):
     with pytest.raises(OSError, match="irectory"):
         save(path, CONSTANTS, "now")
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_one_measures_at_a_time(path):
+    with measuring(path), pytest.raises(RlscopeError, match="another"), measuring(path):
+        pass
+    with measuring(path):
+        pass
+
+
+def test_where_nothing_can_be_stored_nothing_is_measured(path):
+    path.mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"), measuring(path):
+        pass
