@@ -122,9 +122,9 @@ class Report:
                 "problems": [{"code": p.code, "message": p.message, "hint": p.hint} for p in problems],
             },
             "window": self._window(),
-            "steps": (steps := _steps(processes)),
+            "steps": _steps(processes),
             "overhead": overhead_section(
-                [(process.figures, process.table.cells) for process in processes], steps["wall"]
+                [(process.figures, process.table.cells, process.steps) for process in processes]
             ),
             "totals": _totals(processes),
             "operations": [

@@ -42,6 +42,8 @@ class Correction:
     whole_spread: Cells
     """The half-widths of sums over all operations, whose errors cancel in part: add up its cells."""
     raw_wall: int
+    removed_spread: int
+    """The half-width of `removed`."""
     steps: np.ndarray
     """float64[steps]: what each was lengthened by."""
 
@@ -51,13 +53,8 @@ class Correction:
         return self.raw_wall - self.table.cells.wall
 
     @property
-    def removed_spread(self) -> int:
-        """The half-width of that."""
-        return self.whole_spread.wall
-
-    @property
     def total_spread(self) -> float:
-        """The same, relative to what is removed."""
+        """Relative half-width of what is removed from a whole program."""
         return self.removed_spread / self.removed if self.removed else 0.0
 
     def spread_of_steps(self, spans: np.ndarray) -> np.ndarray:
@@ -100,28 +97,25 @@ class Overhead:
 
     def correct(self, method: Method, steps: list[Step]) -> Correction:
         """Remove it all."""
-        host, wakes = self.host(method), self._wakes(method.ratio.value)
-        corrected, given = self._less(method, host, wakes)
-        spread = self._spread(method, method.op_spread, host, wakes)
+        host, wakes = self.host(method), self._wakes(method)
+        corrected, given, rest = self._less(method, host, wakes)
+        spread = rest.doubted(self._spread(method, method.op_spread, host, wakes))
         whole = self._spread(method, min(method.ratio.relative, method.op_spread), host, wakes)
         return Correction(
             method,
             Table(rows_of(self.attribution, corrected), corrected),
             Table(rows_of(self.attribution, spread), spread),
-            whole,
+            rest.doubted(whole),
             self.cells.wall,
+            whole.wall,
             self._of_steps(method, steps, host, wakes, given),
         )
 
-    def removed_of_steps(self, method: Method, steps: list[Step]) -> np.ndarray:
-        """float64[steps]: what `correct` removes from each, ps."""
-        host, wakes = self.host(method), self._wakes(method.ratio.value)
-        return self._of_steps(method, steps, host, wakes, self._less(method, host, wakes)[1])
+    def _less(self, method: Method, host: HostCost, wakes: Wakes) -> tuple[Cells, _Given, _Rest]:
+        """The cells less what recording cost, which part of that they could give, and what anyone gave.
 
-    def _less(self, method: Method, host: HostCost, wakes: Wakes) -> tuple[Cells, _Given]:
-        """The cells less what recording cost, and which part of that they could give.
-
-        No cell is taken below what it must have been: the others of its kind give what it cannot.
+        No cell is taken below what it must have been: the others of its kind give what it cannot. Where
+        unprofiled steps tell how long all of it took, the host and idle time give what still is missing.
         """
         cells, device, ratio = self.cells, self.device, method.ratio.value
         looping, sleeping = self._woken(wakes)
@@ -136,7 +130,7 @@ class Overhead:
         host_only = _without(cells.host_only, of_host)
         host_self = np.maximum(_without(cells.host_self, host.thread), host_only)
         resting = sleeping + len(self.waits) * method.wait
-        idle = max(cells.idle - round(resting), 0)
+        idle = max(cells.idle - resting, 0.0)
         given = _Given(
             _part(float((on_wall - new_wall).sum()), float(of_device.sum())),
             _part(float((cells.host_only - host_only).sum()), float(of_host.sum())),
@@ -144,9 +138,18 @@ class Overhead:
         )
         new_of = _divided(cells.self_of_device, device.thread_of, float(new_self.sum()))
         busy = self._busy(new_wall.sum(), new_of, given.device * (ratio * device.busy + looping.sum()))
-        return _cells(
-            new_wall * only, new_wall * (1 - only), host_only, idle, new_self, host_self, busy, new_of
-        ), given  # fmt: skip
+        took = 0.0
+        if method.anchors is not None:  # how long it all took unrecorded is known, though not who took less
+            missing = given.missing((float(of_device.sum()), float(of_host.sum()), resting))
+            left = float(host_only.sum()) + idle
+            took = min(_part(missing, left), 1.0)
+            given = given.completed(_part(took * left, missing))
+        rest = _Rest(took * host_only, took * idle)
+        host_self, host_only, idle = host_self - rest.host, host_only - rest.host, idle - rest.idle
+        corrected = _cells(
+            new_wall * only, new_wall * (1 - only), host_only, round(idle), new_self, host_self, busy, new_of
+        )  # fmt: skip
+        return corrected, given, rest
 
     def _busy(self, wall: float, self_of: np.ndarray, overhead: np.ndarray) -> np.ndarray:
         """Each device's busy time: no more than all devices' together or its own ops', all of it in some."""
@@ -179,14 +182,18 @@ class Overhead:
         of_owner = np.bincount(wakes.owner[looping], wakes.cost[looping], len(self.device.wall))
         return of_owner, float(wakes.cost[~looping].sum())
 
-    def _wakes(self, ratio: float) -> Wakes:
+    def _wakes(self, method: Method) -> Wakes:
+        """Those taken out: only where `choose` told them apart from the ops, which takes constants."""
+        return self._wakes_at(method.ratio.value) if method.constants else Wakes.none()
+
+    def _wakes_at(self, ratio: float) -> Wakes:
         if ratio * float(self.device.wall.sum()) < TELLING_PART * float(self.cells.busy.sum()):
             return Wakes.none()  # a recorder that hardly slows a program puts none of its threads to sleep
         return induced_wakes(self.attribution, self._costs, self.device.at, ratio * self.device.wall_at)
 
     def wakes_of_steps(self, ratio: float, steps: list[Step]) -> np.ndarray:
         """float64[steps]: what waking threads added to each step, ps, if op events cost so many tails."""
-        wakes = self._wakes(ratio)
+        wakes = self._wakes_at(ratio)
         return _within(wakes.at, wakes.cost, steps)
 
     def _of_steps(
@@ -209,6 +216,37 @@ class _Given:
     device: float
     host: float
     idle: float
+
+    def missing(self, asked: tuple[float, float, float]) -> float:
+        """What they could not give."""
+        return sum((1.0 - part) * of for part, of in zip(self._parts, asked, strict=True))
+
+    def completed(self, part: float) -> _Given:
+        """The same after this part of what was missing has been found elsewhere."""
+        return _Given(*(own + (1.0 - own) * part for own in self._parts))
+
+    @property
+    def _parts(self) -> tuple[float, float, float]:
+        return self.device, self.host, self.idle
+
+
+@dataclass(frozen=True)
+class _Rest:
+    """What host and idle time gave for others: all of it is doubtful there."""
+
+    host: np.ndarray
+    """float64[host owners, categories], ps."""
+    idle: float
+
+    def doubted(self, spread: Cells) -> Cells:
+        """Half-widths with it."""
+        host = np.asarray(np.rint(self.host), np.int64)
+        return replace(
+            spread,
+            host_only=spread.host_only + host,
+            host_self=spread.host_self + host,
+            idle=spread.idle + round(self.idle),
+        )
 
 
 def _part(part: float, whole: float) -> float:

@@ -1,13 +1,19 @@
 """Whatever was recorded, and whatever its events cost: corrected figures close as raw ones do."""
 
+import statistics
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rlscope_jax.attribution.attribute import attribute
+from rlscope_jax.overhead import correct
+from rlscope_jax.overhead.anchors import Anchors
+from rlscope_jax.overhead.choose import Corrected, choose
 from rlscope_jax.overhead.constants import Constant
 from rlscope_jax.overhead.correct import Overhead
+from rlscope_jax.overhead.figures import Figures, inflation, step_wall
 from rlscope_jax.overhead.method import Method
 from rlscope_jax.overhead.new_memory import NewMemory
 from rlscope_jax.xla_events.read import read_trace
@@ -72,6 +78,7 @@ methods = st.builds(
     host_event=st.floats(0, 5_000_000),
     step=st.floats(0, 5_000_000),
     wait=st.floats(0, 50_000_000),
+    anchors=st.sampled_from([None, {"steps": 9}]),
 )
 
 
@@ -166,3 +173,59 @@ def test_ops_that_a_device_timed_itself_are_left_alone(tmp_path):
     overhead, correction, _ = correction_of(trace, tmp_path, method())
     assert correction.removed == 0
     assert correction.table.cells.device_self.tolist() == overhead.cells.device_self.tolist()
+
+
+def anchored(folder, base, ops):
+    """Three steps that wait for their run, corrected by unprofiled ones alone; what is left of each, ns."""
+    trace, at = CpuTrace(), 0
+    worker = trace.worker()
+    for number in range(3):
+        run = trace.run(MODULE, ops, at, worker=worker)
+        trace.annotation("BlockUntilReady", at + 55 * US, run.end + 3 * US - at - 55 * US)
+        trace.step(number, at, run.end + 10 * US - at)
+        at = run.end + 40 * US
+    attribution = attribute(read_trace(trace.write(folder)))
+    steps = [step for thread in attribution.trace.host_threads for step in thread.steps]
+    correction = choose(Overhead(attribution), steps, None, Anchors((base,) * 9)).correction
+    left = [(step.end - step.start - lost) / NS for step, lost in zip(steps, correction.steps, strict=True)]
+    return correction, left
+
+
+LOOP = [Op("while.2", 600 * NS, [Op("dot.1", 900 * NS, tail=200 * NS)] * 20, tail=200 * NS)]
+
+
+def test_anchored_steps_are_as_long_as_unprofiled_ones_where_ops_alone_cannot_give_that(tmp_path):
+    # 18.6 µs of ops in a step of 40.6: to be 15 it must lose 7 of what the host and idle time had.
+    correction, left = anchored(tmp_path, 15_000, LOOP)
+    assert left == pytest.approx([15_000] * 3)
+    cells, spread = correction.table.cells, correction.spread.cells
+    assert cells.device_self.sum() == 0
+    assert cells.host_only.sum() > 0
+    assert (spread.host_only >= correction.whole_spread.host_only).all()
+    given = spread.host_only.sum() + spread.idle
+    assert given == pytest.approx(correction.removed - 3 * 18_600 * NS, rel=1e-3)  # all of that is doubted
+    assert correction.removed_spread < given  # how long it took in all is known
+
+
+def test_wakes_are_left_alone_where_the_ratio_holds_them_already(tmp_path, monkeypatch):
+    woken = correct.Wakes(np.array([50 * US]), np.array([5.0 * US]), np.array([-1]))
+    monkeypatch.setattr(correct, "induced_wakes", lambda *_: woken)
+    _, left = anchored(tmp_path, 35_000, LOOP)
+    assert statistics.fmean(left) == pytest.approx(35_000)
+
+
+def test_inflation_is_of_the_mean_step_and_percentiles_have_their_own_intervals(tmp_path):
+    trace = CpuTrace()
+    many = [Op("while.2", 600 * NS, [Op("dot.1", 9 * US, tail=2 * US)] * 20, tail=200 * NS)]
+    run = trace.run(MODULE, many, 0, worker=trace.worker())
+    for number, (begin, end) in enumerate([(0, 70 * US), (70 * US, 140 * US), (140 * US, run.end + US)]):
+        trace.step(number, begin, end - begin)
+    _, correction, steps = correction_of(trace, tmp_path, method())
+    figures = Figures(Corrected(correction))
+    raw = run.end + US
+    lost = 3 * (20 * 2 * US + 200 * NS)
+    assert inflation([(figures, steps)], None) == pytest.approx(raw / (raw - lost), abs=1e-4)
+    wall = step_wall([(figures, steps)])
+    for one in wall.values():
+        assert one["interval"][0] <= one["corrected"] <= one["interval"][1]
+    assert wall["p10"]["interval"] != wall["p90"]["interval"]
