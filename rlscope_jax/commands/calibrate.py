@@ -71,8 +71,8 @@ def _backend() -> str:
 
     try:
         return jax.default_backend()
-    except RuntimeError as error:
-        first = str(error).partition("\n")[0]
+    except Exception as error:  # a RuntimeError, or an assertion of jax's own where JAX_PLATFORMS names none
+        first = str(error).partition("\n")[0] or type(error).__name__
         raise RlscopeError(f"jax finds no backend to calibrate: {first}; see: rlscope-jax doctor") from error
 
 

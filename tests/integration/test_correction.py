@@ -150,10 +150,17 @@ def test_checking_without_anything_stored_measures_nothing(tmp_path, monkeypatch
     assert "nothing is stored" in capsys.readouterr().out
 
 
-def test_a_backend_that_is_not_there_is_said(monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("Unable to initialize backend 'cuda': no device\nmore"), "'cuda': no device; see"),
+        (AssertionError(), "AssertionError; see: rlscope-jax doctor"),
+    ],
+)
+def test_a_backend_that_is_not_there_is_said(monkeypatch, capsys, error, said):
     def fails():
-        raise RuntimeError("Unable to initialize backend 'cuda': no device\nmore")
+        raise error
 
     monkeypatch.setattr(jax, "default_backend", fails)
     assert main(["calibrate"]) == 2
-    assert "'cuda': no device; see: rlscope-jax doctor" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
