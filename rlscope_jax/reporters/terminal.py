@@ -103,7 +103,7 @@ def _steps(window: dict[str, Any], steps: dict[str, Any] | None, key: str) -> st
     median = steps["median"]
     if is_known(median, key):
         return f"{window['steps']} steps of {duration(median[key])}"
-    return f"{window['steps']} steps of up to {duration(median['interval'][1])} (not resolved)"
+    return f"{window['steps']} steps of ≤ {duration(median['interval'][1])}"  # not resolved
 
 
 def _health(health: dict[str, Any], console: Console) -> None:

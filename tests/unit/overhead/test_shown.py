@@ -94,7 +94,7 @@ def test_a_step_that_nothing_is_left_of_is_said(tmp_path, monkeypatch):
     trace.step(4, run.start, run.end - run.start, STEP_NAME)
     trace.write(tmp_path, "s")
     described(tmp_path)
-    assert "1 steps of up to 65.00 us (not resolved)" in shown(load(tmp_path))
+    assert "1 steps of ≤ 65.00 us" in shown(load(tmp_path))
 
 
 @pytest.mark.parametrize(
