@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,16 +51,21 @@ class Process:
 
     @property
     def steps(self) -> list[Step]:
-        """The whole training steps, in order; a step marked within another (by another hand) is left out."""
+        """The whole training steps, in order; a step marked within another (by another hand) is left out.
+
+        Where our own capture marked steps, these are all: what it timed beside the window were such steps.
+        """
         steps = [step for thread in self.trace.host_threads for step in thread.steps]
+        if self.step_limits is not None:
+            first, last = self.step_limits
+            ours = [step for step in steps if step.name == STEP_NAME]
+            whole = [step for step in ours if first <= step.number <= last]
+            steps = whole or [step for step in steps if step.name != STEP_NAME]
         outer: list[Step] = []
         for step in sorted(steps, key=lambda step: (step.start, -step.end)):
             if not outer or step.start >= outer[-1].end:
                 outer.append(step)
-        if self.step_limits is None:
-            return outer
-        first, last = self.step_limits
-        return [step for step in outer if step.name != STEP_NAME or first <= step.number <= last]
+        return outer
 
 
 @dataclass
@@ -89,7 +94,7 @@ class Report:
         """The report as plain values, following `report.schema.json`."""
         if self.windows:
             return add_windows([window.to_dict() for window in self.windows])
-        processes = self.processes
+        processes = _all_or_none_corrected(self.processes)
         problems = self.problems
         first = processes[0].trace
         data: dict[str, Any] = {
@@ -117,11 +122,11 @@ class Report:
                 "problems": [{"code": p.code, "message": p.message, "hint": p.hint} for p in problems],
             },
             "window": self._window(),
-            "steps": (steps := self._steps()),
+            "steps": _steps(processes),
             "overhead": overhead_section(
-                [(process.figures, process.table.cells) for process in processes], steps["wall"]
+                [(process.figures, process.table.cells, process.steps) for process in processes]
             ),
-            "totals": self._totals(),
+            "totals": _totals(processes),
             "operations": [
                 _operation(index, row, one.figures)
                 for index, one in enumerate(processes)
@@ -182,24 +187,6 @@ class Report:
             "step_source": "annotation" if steps else "none",
         }
 
-    def _steps(self) -> dict[str, Any]:
-        return {"wall": step_wall([(process.figures, process.steps) for process in self.processes])}
-
-    def _totals(self) -> dict[str, Any]:
-        parts = [(process.figures, process.table.cells) for process in self.processes]
-        have_ops = any(process.trace.op_lines for process in self.processes)
-        return {
-            "wall": wall_of(parts),
-            "device_only": sum_of(parts, lambda cells: int(cells.device_only.sum())),
-            "overlap": sum_of(parts, lambda cells: int(cells.overlap.sum())),
-            "host_only": sum_of(parts, lambda cells: int(cells.host_only.sum())),
-            "idle": sum_of(parts, lambda cells: cells.idle),
-            "device_busy": sum_of(parts, lambda cells: int(cells.busy.sum())) if have_ops else figure(None),
-            "device_self": (
-                sum_of(parts, lambda cells: int(cells.device_self.sum())) if have_ops else figure(None)
-            ),
-        }
-
     def _counts(self) -> dict[str, int]:
         rows = [row for process in self.processes for row in process.table.rows]
         return {
@@ -213,6 +200,36 @@ class Report:
             ),
             "launches": sum(row.launches for row in rows),
         }
+
+
+def _all_or_none_corrected(processes: list[Process]) -> list[Process]:
+    """Corrected figures of one process beside raw ones of another would not add up: then all are raw."""
+    raw = [process for process in processes if process.figures.correction is None]
+    if not 0 < len(raw) < len(processes):
+        return processes
+    told = raw[0].figures.corrected.reason or "nothing is known of what profiling cost it"
+    figures = Figures.uncorrected(f"{raw[0].trace.host}: {told}")
+    return [replace(process, figures=figures) for process in processes]
+
+
+def _steps(processes: list[Process]) -> dict[str, Any]:
+    return {"wall": step_wall([(process.figures, process.steps) for process in processes])}
+
+
+def _totals(processes: list[Process]) -> dict[str, Any]:
+    parts = [(process.figures, process.table.cells) for process in processes]
+    have_ops = any(process.trace.op_lines for process in processes)
+    return {
+        "wall": wall_of(parts),
+        "device_only": sum_of(parts, lambda cells: int(cells.device_only.sum())),
+        "overlap": sum_of(parts, lambda cells: int(cells.overlap.sum())),
+        "host_only": sum_of(parts, lambda cells: int(cells.host_only.sum())),
+        "idle": sum_of(parts, lambda cells: cells.idle),
+        "device_busy": sum_of(parts, lambda cells: int(cells.busy.sum())) if have_ops else figure(None),
+        "device_self": (
+            sum_of(parts, lambda cells: int(cells.device_self.sum())) if have_ops else figure(None)
+        ),
+    }
 
 
 def report_schema() -> dict[str, Any]:

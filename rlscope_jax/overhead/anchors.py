@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 LEAST = 5
 """Fewer unprofiled steps say too little."""
+LONGEST = 10**15
+"""ns; no step takes twelve days. A longer one was not written by our own capture."""
 USUAL_RATIO = (2.6, 3.5)
 """What whole programs' ratios were found to be; beyond it, more than recording made the difference."""
 TELLING_INFLATION = 1.2
@@ -86,4 +88,6 @@ def read_anchors(sidecar: dict) -> Anchors | None:
 
 
 def _sound(steps: object) -> tuple[int, ...]:
-    return tuple(step for step in steps if type(step) is int and step > 0) if isinstance(steps, list) else ()
+    if not isinstance(steps, list):
+        return ()
+    return tuple(step for step in steps if type(step) is int and 0 < step <= LONGEST)

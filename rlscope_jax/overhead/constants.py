@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+_LEAST, _MOST = 1e-6, 1e9
+"""Of a figure that is not 0: a ratio or nanoseconds. Beyond it, a file was not written by `calibrate`."""
+
 
 @dataclass(frozen=True)
 class Constant:
@@ -57,13 +60,21 @@ class Constants:
         """
         names = Constants.__dataclass_fields__
         read = {
-            name: float(values[name]) if name == "op_floor" else _constant(values[name]) for name in names
+            name: _number(values[name]) if name == "op_floor" else _constant(values[name]) for name in names
         }
         return Constants(**read)  # type: ignore[arg-type]
 
 
 def _constant(values: dict[str, Any]) -> Constant:
-    value, low, high = (float(values[name]) for name in ("value", "low", "high"))
-    if not 0 <= low <= value <= high < float("inf"):
+    value, low, high = (_number(values[name]) for name in ("value", "low", "high"))
+    if not low <= value <= high:
         raise ValueError(f"no interval: {low} to {high} around {value}")
     return Constant(value, low, high)
+
+
+def _number(value: object) -> float:
+    if type(value) not in (int, float):
+        raise TypeError(f"no number: {value!r}")
+    if not (value == 0 or _LEAST <= value <= _MOST):  # type: ignore[operator]
+        raise ValueError(f"no cost: {value!r}")
+    return float(value)  # type: ignore[arg-type]

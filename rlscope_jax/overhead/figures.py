@@ -71,8 +71,7 @@ class Figures:
         """(corrected, half-width) of something read off the cells."""
         if (known := self.correction) is None:
             return None
-        narrower = known.method.ratio.relative / known.method.op_spread if known.method.op_spread else 1.0
-        return read(known.table.cells), read(known.spread.cells) * min(narrower, 1.0)
+        return read(known.table.cells), read(known.whole_spread)
 
 
 def sum_of(processes: Sequence[tuple[Figures, Cells]], read: Callable[[Cells], int]) -> Figure:
@@ -103,40 +102,52 @@ def step_wall(processes: Sequence[tuple[Figures, Sequence[Step]]]) -> dict[str, 
     if len(spans) == 0:
         return None
     raw = np.percentile(spans, [50, 10, 90])
-    known = [figures.correction for figures, steps in processes if len(steps)]
-    if any(correction is None for correction in known):
+    known = [(figures.correction, steps) for figures, steps in processes if len(steps)]
+    if any(correction is None for correction, _ in known):
         return {name: figure(value) for name, value in zip(("median", "p10", "p90"), raw, strict=True)}
-    removed = np.array([each for correction in known if correction for each in correction.steps], np.float64)
-    spread = np.array(
-        [each * correction.total_spread for correction in known if correction for each in correction.steps]
-    )
-    corrected = np.percentile(np.maximum(spans - removed, 0), [50, 10, 90])
-    half = float(np.median(spread))
+    removed = np.concatenate([correction.steps for correction, _ in known if correction])
+    spread = [
+        correction.spread_of_steps(np.array([step.end - step.start for step in steps], np.float64))
+        for correction, steps in known
+        if correction
+    ]
+    left, half = spans - removed, np.concatenate(spread)
+    corrected, high = (np.percentile(each, [50, 10, 90]) for each in (left, left + half))
     return {
-        name: figure(value, better, half)
-        for name, value, better in zip(("median", "p10", "p90"), raw, corrected, strict=True)
+        name: figure(value, better, most - better)
+        for name, value, better, most in zip(("median", "p10", "p90"), raw, corrected, high, strict=True)
     }
 
 
-def overhead_section(
-    processes: Sequence[tuple[Figures, Cells]], wall: dict[str, Figure] | None
-) -> dict[str, Any]:
+def inflation(processes: Sequence[tuple[Figures, Sequence[Step]]], total: Figure) -> float | None:
+    """How many times as long steps took for being recorded; the whole window without steps.
+
+    The mean step: where calls return early the last one waits for all. None where nothing is left.
+    """
+    known = [(figures.correction, steps) for figures, steps in processes if len(steps)]
+    raw = sum(step.end - step.start for _, steps in known for step in steps)
+    left = raw - sum(float(correction.steps.sum()) for correction, _ in known if correction)
+    if not known:
+        raw, left = total["raw"], total["corrected"]
+    return round(raw / left, 4) if left >= 1 else None
+
+
+def overhead_section(processes: Sequence[tuple[Figures, Cells, Sequence[Step]]]) -> dict[str, Any]:
     """What the report says of the correction itself."""
-    known = [figures.correction for figures, _ in processes]
+    known = [figures.correction for figures, _, _ in processes]
     first = known[0] if known else None
     if first is None or any(correction is None for correction in known):
-        reasons = [figures.corrected.reason for figures, _ in processes if figures.corrected.reason]
+        reasons = [figures.corrected.reason for figures, _, _ in processes if figures.corrected.reason]
         return {
             "correction": "none", "inflation": None, "removed": None, "constants": {}, "anchors": None,
             "reason": reasons[0] if reasons else None,
         }  # fmt: skip
     sound = [correction for correction in known if correction is not None]
-    total = wall_of(processes)
-    of = wall["median"] if wall is not None else total
+    total = wall_of([(figures, cells) for figures, cells, _ in processes])
     removed, spread = sum(each.removed for each in sound), sum(each.removed_spread for each in sound)
     return {
         "correction": first.method.name,
-        "inflation": round(of["raw"] / of["corrected"], 4) if of["corrected"] else None,
+        "inflation": inflation([(figures, steps) for figures, _, steps in processes], total),
         "removed": {"ns": _ns(removed), "interval": [_ns(max(removed - spread, 0)), _ns(removed + spread)]},
         "constants": first.method.constants,
         "anchors": first.method.anchors,

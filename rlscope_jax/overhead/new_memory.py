@@ -27,6 +27,8 @@ UNEVEN = 0.4
 """Relative half-width at least: operations were seen to get more or less of it than their events' share."""
 TICK = 4e6
 """ns: system time is told by a clock that ticks 250 times a second."""
+MOST = 10**15
+"""Pages, ns or switches: more was not written by our own capture."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,14 @@ def new_memory(trace: Trace, sidecar: dict, steps: list[Step], constants: Consta
 def _beyond_the_program(sidecar: dict, what: str, steps: int) -> float | None:
     """What a window used, less what so many unprofiled steps use; None where nobody counted."""
     used, anchors = sidecar.get(what), sidecar.get("anchors")
-    if type(used) is not int:
+    if not _is_sound(used):
         return None
     without = anchors.get(what) if isinstance(anchors, dict) else None
-    sound = [one for one in without if type(one) is int] if isinstance(without, list) else []
+    sound = [one for one in without if _is_sound(one)] if isinstance(without, list) else []
     # A median of page faults, which single steps have many of; a mean of what a slow clock tells.
     typical = statistics.median if what == "page_faults" else statistics.fmean
-    return used - steps * typical(sound) if sound else float(used)
+    return used - steps * typical(sound) if sound else float(used)  # type: ignore[arg-type, operator]
+
+
+def _is_sound(count: object) -> bool:
+    return type(count) is int and abs(count) <= MOST

@@ -35,9 +35,9 @@ class OpCosts:
     Of a long one the part next to the op.
     """
     tail: np.ndarray
-    """float64[events], ps: the op's tail; the line's median where it left none. Ones without any tails.
+    """float64[events], ps: the op's tail; the line's median where it left none, with what new memory adds.
 
-    With what new memory adds to it.
+    Ones where no op of the recording left any; zeros where the device leaves none.
     """
     doubt: float = 0.0
     """ps: how far each of them may be off for the sake of that."""
@@ -51,16 +51,22 @@ def has_tails(lines: list[OpLine]) -> bool:
 def op_costs(lines: list[OpLine], memory: NewMemory = NONE) -> list[OpCosts]:
     """The costs of every line's ops, in units that a single factor turns into picoseconds."""
     if not has_tails(lines):
-        return [OpCosts(_closed_up(line), np.ones(len(line.start))) for line in lines]
+        each = [float(line.tail is not None) for line in lines]  # of a GPU or TPU: timed by the device
+        return [
+            OpCosts(_closed_up(line), np.full(len(line.start), one))
+            for line, one in zip(lines, each, strict=True)
+        ]
     # An op and its `end:` are two events.
     return [
-        OpCosts(_closed_up(line), _tails(line) + 2 * memory.per_event, 2 * memory.doubt) for line in lines
+        OpCosts(_closed_up(line), _tails(line) + 2 * memory.per_event, 2 * memory.doubt)
+        if line.tail is not None
+        else OpCosts(line, np.zeros(len(line.start)))
+        for line in lines
     ]
 
 
 def _tails(line: OpLine) -> np.ndarray:
-    if line.tail is None:
-        return np.zeros(len(line.start))
+    assert line.tail is not None
     measured = line.tail >= 0
     # An op that ended on another thread (asynchronously) left its mark there.
     typical = float(np.median(line.tail[measured])) if measured.any() else 0.0

@@ -25,6 +25,10 @@ class DeviceCost:
     """float64[owners]: the part that lengthened the wall time."""
     doubt: np.ndarray
     """float64[owners]: how much more of it may have."""
+    thread_doubt: np.ndarray
+    """float64[owners]: how far `thread` may be off for the sake of new memory."""
+    thread_of: np.ndarray
+    """float64[devices]: `thread` by device."""
     count: np.ndarray
     """int64[owners]: op events."""
     busy: np.ndarray
@@ -54,17 +58,21 @@ def device_cost(attribution: Attribution, costs: list[OpCosts]) -> DeviceCost:
         thread=np.zeros(count),
         wall=np.zeros(count),
         doubt=np.zeros(count),
+        thread_doubt=np.zeros(count),
+        thread_of=np.zeros(len(trace.devices)),
         count=np.zeros(count, np.int64),
         busy=np.zeros(len(trace.devices)),
         at=np.zeros(0, np.int64),
         wall_at=np.zeros(0),
     )
     at, wall_at = [found.at], [found.wall_at]
-    unsures = [cost.doubt for cost in costs]
-    for stretch, owner, share, doubt, unsure in zip(
+    unsures = [(cost.doubt, cost.line.device) for cost in costs]
+    for stretch, owner, share, doubt, (unsure, device) in zip(
         stretches, attribution.op_owner, shares, doubts, unsures, strict=True
     ):
         found.thread += np.bincount(owner, stretch.cost, count)
+        found.thread_doubt += unsure * np.bincount(owner, minlength=count)
+        found.thread_of[device] += float(stretch.cost.sum())
         found.wall += np.bincount(owner, stretch.cost * share, count)
         found.doubt += np.bincount(owner, stretch.cost * doubt + unsure * share, count)
         found.count += np.bincount(owner, minlength=count)
@@ -90,6 +98,8 @@ class HostCost:
 
     thread: np.ndarray
     """float64[host owners, categories]."""
+    events: np.ndarray
+    """int64[host owners, categories]: how many, steps left out."""
     at: np.ndarray
     """int64[events]: when each began."""
     wall_at: np.ndarray
@@ -102,25 +112,31 @@ def host_cost(attribution: Attribution, cells: Cells, per_event: float, per_step
     Of an owner's overhead the part is critical that its time is critical: while the device works or
     another thread does, an event hides behind it.
     """
-    total = np.zeros(cells.host_self.shape)
-    critical = cells.host_only / np.maximum(cells.host_self, 1)
+    total, count = np.zeros(cells.host_self.shape), np.zeros(cells.host_self.shape, np.int64)
+    critical = critical_part(cells)
     at, wall_at = [np.zeros(0, np.int64)], [np.zeros(0)]
     lanes = host_pieces(attribution, startup_owner(attribution) + 1)
     for activity, lane in zip(attribution.activities, lanes, strict=True):
         thread = activity.thread
         events = thread.start[thread.op < 0]
         steps = np.array([step.start for step in thread.steps], np.int64)
-        counted = ((events, per_event), (steps, per_step))
-        begins = np.concatenate([at for at, _ in counted])
-        cost = np.concatenate([np.full(len(at), each) for at, each in counted])
+        begins = np.concatenate([events, steps])
+        is_event = np.arange(len(begins)) < len(events)
+        cost = np.where(is_event, per_event, per_step)
         place = np.searchsorted(lane.start, begins, "right") - 1
         inside = (place >= 0) & (begins < lane.end[np.maximum(place, 0)]) if len(lane.start) else place > 0
-        begins, cost, place = begins[inside], cost[inside], place[inside]
+        begins, is_event, cost, place = begins[inside], is_event[inside], cost[inside], place[inside]
         cell = lane.owner[place] * len(CATEGORIES) + lane.category[place]
         total += np.bincount(cell, cost, total.size).reshape(total.shape)
+        count += np.bincount(cell[is_event], minlength=total.size).reshape(total.shape)
         at.append(begins)
         wall_at.append(cost * critical.ravel()[cell])
-    return HostCost(total, np.concatenate(at), np.concatenate(wall_at))
+    return HostCost(total, count, np.concatenate(at), np.concatenate(wall_at))
+
+
+def critical_part(cells: Cells) -> np.ndarray:
+    """float64[host owners, categories]: the part of a thread's time in which it alone was at work."""
+    return np.minimum(cells.host_only / np.maximum(cells.host_self, 1), 1.0)
 
 
 def waits(attribution: Attribution) -> np.ndarray:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from rlscope_jax.errors import RlscopeError
 from rlscope_jax.overhead.constants import Constants
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 SCHEMA = "rlscope_jax.calibration/2"
 OPTIONS = "host2"
@@ -24,6 +33,29 @@ def store_path(host: str, jaxlib: str | None, backend: str | None) -> Path:
     return user_cache_path("rlscope-jax") / "calibration" / f"{safe}.json"
 
 
+@contextmanager
+def measuring(path: Path) -> Iterator[None]:
+    """Hold the place of a file while what it shall hold is measured: two at once would slow each other.
+
+    Raises:
+        OSError: the cache directory cannot be written; better said before measuring than after.
+        RlscopeError: somebody else is measuring.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a directory stands in its place")
+    with open(path.parent / ".measuring", "w") as lock:
+        if fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise RlscopeError(
+                    "another `rlscope-jax calibrate` is measuring on this machine, and two at once would "
+                    "slow each other. Wait for it to end."
+                ) from error
+        yield
+
+
 def save(path: Path, constants: Constants, when: str) -> None:
     """Write constants for later readers, all at once.
 
@@ -33,8 +65,11 @@ def save(path: Path, constants: Constants, when: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"schema": SCHEMA, "when": when, "processor": processor(), "constants": constants.to_dict()}
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    partial.write_text(json.dumps(content, indent=1) + "\n")
-    os.replace(partial, path)
+    try:
+        partial.write_text(json.dumps(content, indent=1) + "\n")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Constants | None:

@@ -38,13 +38,15 @@ def subtract(time: np.ndarray, overhead: np.ndarray, floor: np.ndarray) -> np.nd
 
 
 def rounded(values: np.ndarray, total: int) -> np.ndarray:
-    """int64 of the same shape that sum to `total`: each rounded down, the largest remainders up."""
+    """int64 of the same shape that sum to `total`: each rounded down, the largest remainders up.
+
+    Where `total` is another number the largest value makes up for it, so that none becomes negative.
+    """
     flat = np.asarray(values, np.float64).ravel()
     whole = np.floor(flat).astype(np.int64)
     missing = total - int(whole.sum())
-    if missing:
-        order = np.argsort(whole - flat, kind="stable")
-        extra, rest = divmod(missing, max(len(flat), 1))
-        whole += extra
-        whole[order[:rest]] += 1
+    if 0 < missing <= len(flat):
+        whole[np.argsort(whole - flat, kind="stable")[:missing]] += 1
+    elif missing and len(flat):
+        whole[np.argmax(whole)] += missing
     return whole.reshape(np.shape(values))

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rlscope_jax.reporters.overhead import half_width, is_resolved, wall_of_row
+from rlscope_jax.reporters.overhead import half_width, is_known, is_resolved, wall_of_row
 from rlscope_jax.reporters.rows import Operation
 from rlscope_jax.reporters.units import cell, count
 
 Data = dict[str, Any]
 _NAME_WIDTH = 28
+_UNKNOWN = "?"
+"""Where the interval is wider than the figure."""
 
 _SHORT = {"annotation": "annot.", "function": "func.", "inherited": "inher."}
 
@@ -48,16 +50,22 @@ def columns_that_fit(data: Data, width: int, key: str) -> list[Column]:
 
 def _percent(row: Operation, data: Data, scale: float, key: str) -> str:
     wall = data["totals"]["wall"][key]
-    return f"{100 * wall_of_row(row, key) / wall:.1f}" if wall else ""
+    if not wall:
+        return ""
+    return f"{100 * wall_of_row(row, key) / wall:.1f}" if key == "raw" or is_resolved(row) else _UNKNOWN
 
 
 def _wall(row: Operation, data: Data, scale: float, key: str) -> str:
-    return cell(wall_of_row(row, key), scale) if key == "raw" or is_resolved(row) else "?"
+    return cell(wall_of_row(row, key), scale) if key == "raw" or is_resolved(row) else _UNKNOWN
+
+
+def _time(figure: Data, scale: float, key: str) -> str:
+    return cell(figure[key], scale) if is_known(figure, key) else _UNKNOWN
 
 
 def _may_be_off(data: Data, scale: float, key: str) -> str:
-    low, high = data["totals"]["wall"]["interval"]
-    return cell((high - low) // 2, scale)
+    wall = data["totals"]["wall"]
+    return cell(wall["interval"][1] - wall["corrected"], scale)
 
 
 def _host_category(row: Operation, data: Data, scale: float, key: str) -> str:
@@ -84,7 +92,7 @@ def _is_corrected(data: Data, key: str) -> bool:
 
 
 _COLUMNS = (
-    Column("wall", "", 9, _wall, lambda data, scale, key: cell(data["totals"]["wall"][key], scale),
+    Column("wall", "", 9, _wall, lambda data, scale, key: _time(data["totals"]["wall"], scale, key),
            is_time=True),
     Column("wall", "%", 5, _percent, lambda data, scale, key: "100.0" if data["totals"]["wall"][key] else ""),
     Column("±", "", 7, lambda row, data, scale, key: cell(half_width(row), scale), _may_be_off, is_time=True,
@@ -92,12 +100,12 @@ _COLUMNS = (
     Column("raw", "", 9, lambda row, data, scale, key: cell(wall_of_row(row, "raw"), scale),
            lambda data, scale, key: cell(data["totals"]["wall"]["raw"], scale), is_time=True,
            matters=_is_corrected),
-    Column("device", "", 9, lambda row, data, scale, key: cell(row["device"]["self"][key], scale),
-           lambda data, scale, key: cell(data["totals"]["device_self"][key], scale), is_time=True),
-    Column("with below", "", 10, lambda row, data, scale, key: cell(row["device"]["total"][key], scale),
+    Column("device", "", 9, lambda row, data, scale, key: _time(row["device"]["self"], scale, key),
+           lambda data, scale, key: _time(data["totals"]["device_self"], scale, key), is_time=True),
+    Column("with below", "", 10, lambda row, data, scale, key: _time(row["device"]["total"], scale, key),
            lambda data, scale, key: "", is_time=True),
-    Column("host only", "", 9, lambda row, data, scale, key: cell(row["wall"]["host_only"][key], scale),
-           lambda data, scale, key: cell(data["totals"]["host_only"][key], scale), is_time=True),
+    Column("host only", "", 9, lambda row, data, scale, key: _time(row["wall"]["host_only"], scale, key),
+           lambda data, scale, key: _time(data["totals"]["host_only"], scale, key), is_time=True),
     Column("mostly", "", 8, _host_category, lambda data, scale, key: "", justify="left"),
     Column("ops", "#", 7, lambda row, data, scale, key: count(row["device"]["ops"]),
            lambda data, scale, key: count(data["counts"]["device_ops"]), matters=_counted("device_ops")),

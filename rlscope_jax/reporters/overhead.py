@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from rlscope_jax.reporters.units import as_line
+
 CELLS = ("device_only", "overlap", "host_only", "idle")
 _SHOWN = 3
 
@@ -23,13 +25,19 @@ def half_width(row: dict[str, Any]) -> int | None:
     intervals = [row["wall"][cell]["interval"] for cell in CELLS]
     if any(interval is None for interval in intervals):
         return None
-    return sum(high - low for low, high in intervals) // 2
+    return sum(interval[1] for interval in intervals) - wall_of_row(row, "corrected")
 
 
 def is_resolved(row: dict[str, Any]) -> bool:
     """Whether the interval is narrower than the figure itself."""
     half = half_width(row)
-    return half is None or half <= wall_of_row(row, "corrected") or half == 0
+    return half is None or half <= wall_of_row(row, "corrected")
+
+
+def is_known(figure: dict[str, Any], key: str) -> bool:
+    """The same of any figure, as it is shown."""
+    value, interval = figure[key], figure["interval"]
+    return key == "raw" or interval is None or interval[1] - value <= value
 
 
 def overhead_lines(data: dict[str, Any], key: str) -> list[str]:
@@ -41,19 +49,18 @@ def overhead_lines(data: dict[str, Any], key: str) -> list[str]:
     how = "this machine's calibration" if overhead["correction"] == "calibrated" else (
         f"{overhead['anchors']['steps']} unprofiled steps of this run"
     )  # fmt: skip
+    what = "steps" if data["steps"]["wall"] else "the window"
     lines = [
-        f"profiling made steps {overhead['inflation']:.2f} times as long; "
+        f"profiling made {what} {overhead['inflation']:.2f} times as long; "
         f"{overhead['removed']['ns'] / 1e6:,.2f} ms [{low / 1e6:,.2f}, {high / 1e6:,.2f}] "
         f"{'are in these raw times' if key == 'raw' else 'removed'}, by {how}"
         if overhead["inflation"] is not None
-        else f"times are corrected by {how}"
+        else f"by {how} all of the recorded time was profiling's own: nothing is left to tell"
     ]
-    taken = sorted(
-        (
-            (wall_of_row(row, "raw") - wall_of_row(row, "corrected"), row["path"])
-            for row in data["operations"]
-        ),
-        reverse=True,
-    )
-    told = [f"{path} {ns / 1e6:,.2f} ms" for ns, path in taken[:_SHOWN] if ns > 0]
+    taken: dict[str, int] = {}
+    for row in data["operations"]:
+        lost = wall_of_row(row, "raw") - wall_of_row(row, "corrected")
+        taken[row["path"]] = taken.get(row["path"], 0) + lost  # of all directions
+    most = sorted(taken.items(), key=lambda item: -item[1])[:_SHOWN]
+    told = [f"{as_line(path)} {ns / 1e6:,.2f} ms" for path, ns in most if ns > 0]
     return [*lines, f"most of it from {', '.join(told)}"] if told else lines

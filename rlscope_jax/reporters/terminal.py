@@ -13,7 +13,7 @@ from rlscope_jax.reporters.callbacks import callback_lines
 from rlscope_jax.reporters.columns import columns_that_fit
 from rlscope_jax.reporters.compiles import compile_lines
 from rlscope_jax.reporters.findings import show_findings
-from rlscope_jax.reporters.overhead import overhead_lines, shown_key
+from rlscope_jax.reporters.overhead import is_known, overhead_lines, shown_key
 from rlscope_jax.reporters.rows import Rows, select
 from rlscope_jax.reporters.units import duration, unit_of
 
@@ -100,7 +100,10 @@ def _header(data: dict[str, Any], console: Console, key: str) -> None:
 def _steps(window: dict[str, Any], steps: dict[str, Any] | None, key: str) -> str:
     if not window["steps"] or steps is None:
         return "no steps marked"
-    return f"{window['steps']} steps of {duration(steps['median'][key])}"
+    median = steps["median"]
+    if is_known(median, key):
+        return f"{window['steps']} steps of {duration(median[key])}"
+    return f"{window['steps']} steps of ≤ {duration(median['interval'][1])}"  # not resolved
 
 
 def _health(health: dict[str, Any], console: Console) -> None:

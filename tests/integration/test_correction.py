@@ -119,7 +119,7 @@ def test_calibrating_stores_what_reports_then_use(logdir, tmp_path, monkeypatch,
 def test_a_cache_that_cannot_be_written_is_said(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    monkeypatch.setattr("rlscope_jax.overhead.calibrate.calibrate", lambda progress: (CONSTANTS, []))
+    monkeypatch.setattr("rlscope_jax.overhead.calibrate.calibrate", _must_not_measure)
     assert main(["calibrate"]) == 2
     assert "XDG_CACHE_HOME" in capsys.readouterr().err
 
@@ -128,7 +128,6 @@ def test_a_cache_that_cannot_be_written_is_said(tmp_path, monkeypatch, capsys):
 def test_checking_compares_with_what_is_stored(tmp_path, monkeypatch, capsys, ratio, code, said):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr("rlscope_jax.overhead.calibrate.calibrate", lambda progress: (CONSTANTS, []))
-    assert main(["calibrate", "--check"]) == 1
     assert main(["calibrate"]) == 0
     now = Constants.from_dict(
         {**CONSTANTS.to_dict(), "tail_ratio": {"value": ratio, "low": ratio, "high": ratio}}
@@ -136,3 +135,32 @@ def test_checking_compares_with_what_is_stored(tmp_path, monkeypatch, capsys, ra
     monkeypatch.setattr("rlscope_jax.overhead.calibrate.calibrate", lambda progress: (now, []))
     assert main(["calibrate", "--check"]) == code
     assert said in capsys.readouterr().out
+    assert main(["calibrate", "--check", "--json"]) == code
+    assert json.loads(capsys.readouterr().out)["fits"] is (code == 0)
+
+
+def _must_not_measure(progress):
+    raise AssertionError("it measured for nothing")
+
+
+def test_checking_without_anything_stored_measures_nothing(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("rlscope_jax.overhead.calibrate.calibrate", _must_not_measure)
+    assert main(["calibrate", "--check"]) == 1
+    assert "nothing is stored" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RuntimeError("Unable to initialize backend 'cuda': no device\nmore"), "'cuda': no device; see"),
+        (AssertionError(), "AssertionError; see: rlscope-jax doctor"),
+    ],
+)
+def test_a_backend_that_is_not_there_is_said(monkeypatch, capsys, error, said):
+    def fails():
+        raise error
+
+    monkeypatch.setattr(jax, "default_backend", fails)
+    assert main(["calibrate"]) == 2
+    assert said in capsys.readouterr().err

@@ -147,7 +147,18 @@ def test_steps_that_return_early_are_all_averaged():
 
 
 @pytest.mark.parametrize(
-    "anchors", [None, {}, {"steps_ns": "x"}, {"steps_ns": [1, 2, 3]}, {"steps_ns": [True] * 9}]
+    "anchors",
+    [
+        None,
+        {},
+        {"steps_ns": "x"},
+        {"steps_ns": [1, 2, 3]},
+        {"steps_ns": [True] * 9},
+        {"steps_ns": [0] * 9},
+        {"steps_ns": [-5] * 9},
+        {"steps_ns": [10**400] * 9},
+        {"steps_ns": [float("nan")] * 9},
+    ],
 )
 def test_too_little_or_odd_content_is_no_anchor(anchors):
     assert read_anchors({"anchors": anchors}) is None

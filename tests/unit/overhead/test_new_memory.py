@@ -66,11 +66,18 @@ def test_where_nobody_counted_half_is_taken_and_doubted(trace):
     assert found.per_event == found.doubt == pytest.approx(EVENT_PAGES * PAGE / 2)
 
 
-@pytest.mark.parametrize("counted", [True, "12", None, -3])
+@pytest.mark.parametrize("counted", [True, "12", None, -3, 10**400, 1e300])
 def test_a_count_that_is_none_does_no_harm(trace, counted):
     assert (
         0 <= new_memory(trace, {"page_faults": counted}, [], CONSTANTS).per_event <= 1.01 * EVENT_PAGES * PAGE
     )
+
+
+@pytest.mark.parametrize("odd", [[10**400] * 9, [None, "x", 1.5], "x", {"0": 1}, [-(10**15)] * 9])
+def test_counts_of_unprofiled_steps_that_are_none_do_no_harm(trace, odd):
+    anchors = {"steps_ns": [1] * 9, "page_faults": odd, "system_ns": odd, "switches": odd}
+    sidecar = {"page_faults": 5, "system_ns": 10**7, "switches": 3, "anchors": anchors}
+    assert 0 <= new_memory(trace, sidecar, [object()] * 3, CONSTANTS).per_event <= 6 * EVENT_PAGES * PAGE
 
 
 def test_a_recording_without_events_has_none(tmp_path):
