@@ -176,11 +176,10 @@ def method_of(found: Report) -> str:
 def steps_in(found: Report) -> dict[str, np.ndarray]:
     """Of each recorded step: its time, raw, corrected, and the corrected one's half-width; ns."""
     [process] = found.processes
-    spans = np.array([step.end - step.start for step in process.steps]) / 1e3
+    spans = np.array([step.end - step.start for step in process.steps], np.float64)
     correction = process.figures.correction
-    removed = np.array(correction.steps) / 1e3
-    corrected = np.maximum(spans - removed, 0)
-    return {"raw": spans, "corrected": corrected, "half": removed * correction.total_spread}
+    half = correction.spread_of_steps(spans)
+    return {"raw": spans / 1e3, "corrected": (spans - correction.steps) / 1e3, "half": half / 1e3}
 
 
 def discard_first_capture(step: Callable[[], None]) -> float:

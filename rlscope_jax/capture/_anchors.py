@@ -11,7 +11,8 @@ _LEAST, _MOST = 30, 1000
 _SPAN_NS = 1_000_000_000
 """Steps kept on each side of a window: as many as a second holds. The nearest say most, but the speed of a
 shared machine wanders within tenths of a second."""
-_NOTHING = Usage(0, 0, 0)
+_ASK_AGAIN_NS = 1_000_000
+"""Between two steps of which the system is asked: it takes microseconds, more than a short step can bear."""
 _WARM_UP = 1
 """Steps left out after compiling or recording: they run slower than the rest."""
 
@@ -19,17 +20,18 @@ _WARM_UP = 1
 class AnchorClock:
     """Times steps while nothing is recorded: before each window, and after it.
 
-    Costs two readings of the clock and one of what the system says of the process a step. A step's time is
-    that of its whole body, up to `step()`; where calls return before the device is done, the step that ends
-    at a window's edge waits for what the others left.
+    Costs two readings of the clock a step, and asks the system once a millisecond what the process used. A
+    step's time is that of its whole body, up to `step()`; where calls return before the device is done, the
+    step that ends at a window's edge waits for what the others left.
     """
 
     def __init__(self) -> None:
-        self._before: deque[tuple[int, Usage]] = deque()  # ns
+        self._before: deque[tuple[int, Usage | None]] = deque()  # ns, and what the system tells of some
         self._after: list[int] = []
         self._span_before = self._span_after = 0  # ns
-        self._began: tuple[Usage, int] | None = None
-        self._used: Usage | None = None
+        self._began: int | None = None  # ns, of the clock
+        self._used: Usage | None = None  # what the process had used by then, where the system was asked
+        self._asked = 0  # ns, of the clock
         self._to_skip = _WARM_UP
 
     @property
@@ -39,9 +41,13 @@ class AnchorClock:
 
     def step_begins(self, recorded: bool) -> None:
         """A step begins; only one that nobody records is timed."""
-        used, self._used = self._used, None
+        self._began = self._used = None
         if not recorded:
-            self._began = (used or usage() or _NOTHING, time.perf_counter_ns())
+            now = time.perf_counter_ns()
+            if now - self._asked >= _ASK_AGAIN_NS:
+                self._used, self._asked = usage(), now
+                now = time.perf_counter_ns()
+            self._began = now
 
     def step_ends(self) -> None:
         """The step that began is over, and has been waited for where it ends at an edge."""
@@ -52,10 +58,10 @@ class AnchorClock:
         if self._to_skip > 0:
             self._to_skip -= 1
         else:
-            self._used = usage() or _NOTHING  # also what the next step begins with
-            self._keep(now - began[1], self._used.since(began[0]))
+            after = usage() if self._used is not None else None
+            self._keep(now - began, after.since(self._used) if after and self._used else None)
 
-    def _keep(self, took: int, used: Usage) -> None:
+    def _keep(self, took: int, used: Usage | None) -> None:
         if not _is_enough(len(self._after), self._span_after):
             self._after.append(took)
             self._span_after += took
@@ -69,8 +75,8 @@ class AnchorClock:
         steps = list(self._before)
         self._before.clear()
         self._after, self._span_before, self._span_after, self._to_skip = [], 0, 0, _WARM_UP
-        told = () if usage() is None else Usage._fields  # where the system tells nothing, nothing is written
-        used = {name: [getattr(use, name) for _, use in steps] for name in told}
+        told = [use for _, use in steps if use is not None]  # none where the system tells nothing
+        used = {name: [getattr(use, name) for use in told] for name in Usage._fields} if told else {}
         return {"steps_ns": [ns for ns, _ in steps], **used}
 
     @property

@@ -293,7 +293,9 @@ class profile:
         # Now rather than when the step ends: what we do then would lengthen it.
         self._following = self._phase_of(self._step + 1)
         self._ends_at_edge = self._following is not self._phase or (
-            self.schedule is not None and self.schedule.window_ends_after(self._step)
+            self._phase is Phase.ACTIVE
+            and self.schedule is not None
+            and self.schedule.window_ends_after(self._step)
         )
         self._clock.step_begins(recorded=self._recorder is not None)
         if self._recorder is not None:
