@@ -177,13 +177,27 @@ def _least(numbers: list[int | None], choose: Callable[[list[int]], int]) -> int
 
 def _overhead(reports: list[Data]) -> Data:
     parts = [one["overhead"] for one in reports]
-    methods = {part["correction"] for part in parts}
-    if len(methods) > 1 or None in [part["inflation"] for part in parts]:
-        return {**parts[-1], "correction": "none", "inflation": None, "removed": None}
+    uncorrected = [part for part in parts if part["correction"] == "none"]
+    if uncorrected:
+        told = next((part["reason"] for part in uncorrected if part["reason"]), None)
+        some = len(uncorrected) < len(parts)
+        reason = f"{len(uncorrected)} of {len(parts)} windows are not corrected: {told}" if some and told else told
+        return {**parts[-1], "correction": "none", "inflation": None, "removed": None, "anchors": None,
+                "reason": reason}  # fmt: skip
+    # Where some windows are anchored and others calibrated: as most of the time recorded is.
+    recorded = {
+        method: sum(one["totals"]["wall"]["raw"] for one in reports if one["overhead"]["correction"] == method)
+        for method in {part["correction"] for part in parts}
+    }
+    method = max(sorted(recorded), key=lambda method: recorded[method])
+    chosen = [part for part in parts if part["correction"] == method][-1]
     wall = _figure([one["totals"]["wall"] for one in reports])
     removed = [part["removed"] for part in parts]
     return {
-        **parts[-1],
+        **chosen,
         "inflation": round(wall["raw"] / wall["corrected"], 4) if wall["corrected"] else None,
-        "removed": _sum(removed) if None not in removed else None,
+        "removed": {
+            "ns": sum(part["ns"] for part in removed),
+            "interval": [sum(ends) for ends in zip(*(part["interval"] for part in removed), strict=True)],
+        },
     }
