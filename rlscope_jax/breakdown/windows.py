@@ -181,12 +181,16 @@ def _overhead(reports: list[Data]) -> Data:
     if uncorrected:
         told = next((part["reason"] for part in uncorrected if part["reason"]), None)
         some = len(uncorrected) < len(parts)
-        reason = f"{len(uncorrected)} of {len(parts)} windows are not corrected: {told}" if some and told else told
+        reason = (
+            f"{len(uncorrected)} of {len(parts)} windows are not corrected: {told}" if some and told else told
+        )
         return {**parts[-1], "correction": "none", "inflation": None, "removed": None, "anchors": None,
                 "reason": reason}  # fmt: skip
     # Where some windows are anchored and others calibrated: as most of the time recorded is.
     recorded = {
-        method: sum(one["totals"]["wall"]["raw"] for one in reports if one["overhead"]["correction"] == method)
+        method: sum(
+            one["totals"]["wall"]["raw"] for one in reports if one["overhead"]["correction"] == method
+        )
         for method in {part["correction"] for part in parts}
     }
     method = max(sorted(recorded), key=lambda method: recorded[method])

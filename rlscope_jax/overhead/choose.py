@@ -19,6 +19,10 @@ NO_SLOWER = (
     "recorded steps were no slower than the unprofiled ones beside them are unsteady; "
     "to take out what ops cost all the same run: rlscope-jax calibrate"
 )
+NO_SLOWER_CALL = (
+    "a recorded iteration took no longer than one that was not, within what windows differ by; "
+    "to take out what ops cost all the same run: rlscope-jax calibrate"
+)
 NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 5 or more `wait` steps"
 USABLE_SPREAD = 0.3
 """Unprofiled steps this steady are preferred to constants, which know nothing of the program."""
@@ -70,7 +74,7 @@ def choose(
             return Corrected(overhead.correct(method, steps), problem=problem)
         problem = problem if method is None else None
         if method is None and known is None:
-            return Corrected(None, NO_SLOWER)
+            return Corrected(None, NO_SLOWER_CALL if of_call else NO_SLOWER)
     if known is None:
         return Corrected(None, NOT_CALIBRATED, problem)
     if on_cpu and not tails:

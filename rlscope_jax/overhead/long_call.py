@@ -21,7 +21,9 @@ from rlscope_jax.xla_events.hlo import HloModule, trip_count
 from rlscope_jax.xla_events.nesting import flatten
 
 LEAST_ITERATIONS = 2.0
-"""Windows that hold fewer say too little of what an iteration takes."""
+"""Windows that hold fewer are asked for more: what none of them saw may be a part of each iteration."""
+LEAST_WINDOWS, OFTEN, MOSTLY = 8, 10, 0.95
+"""Then there must be so many, and of the time so much in ops that were seen so often."""
 DOMINATES = 0.9
 """Of the call's time: what the loop must have in which iterations are counted."""
 MOST_BLIND = 0.3
@@ -172,7 +174,9 @@ def _self_times(start: np.ndarray, end: np.ndarray) -> np.ndarray:
     return np.bincount(owner, piece_end - piece_start, len(start))
 
 
-def rest_of_call(call: Call, windows: Sequence[Opened], held: Sequence[tuple[Opened, Held | None]]) -> RestOfCall | str:
+def rest_of_call(
+    call: Call, windows: Sequence[Opened], held: Sequence[tuple[Opened, Held | None]]
+) -> RestOfCall | str:
     """What the rest of a call says of its windows, or in words why it says nothing.
 
     Args:
@@ -180,7 +184,9 @@ def rest_of_call(call: Call, windows: Sequence[Opened], held: Sequence[tuple[Ope
         windows: all windows of the run, whether their profiles have been read or not.
         held: those that were read and lie in the call, and what they hold.
     """
-    within = [(window, found) for window, found in held if call.begin <= window.start and window.stop <= call.end]
+    within = [
+        (window, found) for window, found in held if call.begin <= window.start and window.stop <= call.end
+    ]
     told = [found for _, found in within if found is not None]
     if not told:
         return "no window lies wholly within it"
@@ -201,13 +207,18 @@ def rest_of_call(call: Call, windows: Sequence[Opened], held: Sequence[tuple[Ope
     took = 1000.0 * (call.end - call.begin - call.stopped)
     if recorded > MOST_RECORDED * whole.profiled or took <= recorded:
         return "hardly anything of it lies outside of the windows"
-    if whole.part * whole.inner < LEAST_ITERATIONS:
-        return f"the windows hold {whole.part * whole.inner:.1f} iterations of its loop, {LEAST_ITERATIONS:.0f} say enough"
+    iterations, unseen = whole.part * whole.inner, 0.0
+    if iterations < LEAST_ITERATIONS:
+        unseen = whole.profiled / len(told)  # a larger part would have been seen by some window, most likely
+        if len(told) < LEAST_WINDOWS or whole.often < MOSTLY:
+            return (
+                f"the windows hold {iterations:.1f} iterations of its loop, {LEAST_ITERATIONS:.0f} say enough"
+            )
     base = whole.base(took, recorded)
     collecting = 1000.0 * sum(window.collecting for window in windows if call.part_of(window))
     base_doubt = base * (1000.0 * call.doubt + _COLLECTING_SLOWS * min(collecting, took)) / took
     n = whole.outer
-    doubt = math.hypot(_sampling_doubt(told, loops, took, recorded, whole), base_doubt)
+    doubt = math.hypot(_sampling_doubt(told, loops, took, recorded, whole), base_doubt, unseen)
     return RestOfCall(
         iterations=n * (1 - recorded / whole.profiled),
         profiled=whole.profiled / n,
@@ -232,6 +243,8 @@ class _Whole:
     """Iterations of its outermost loop."""
     inner: float
     """Iterations of the innermost loop that still dominates it."""
+    often: float
+    """The part of its time in ops that were seen often."""
     host: float
     woken: float
 
@@ -261,6 +274,7 @@ class _Whole:
             part=part,
             outer=times[nest[0]],
             inner=times[nest[-1]],
+            often=sum(each for name, each in time.items() if seen.ops[name][0] >= OFTEN) / all_time,
             host=sum(one.host for one in held) / part,
             woken=sum(one.woken for one in held) / part,
         )
@@ -293,7 +307,7 @@ class _Seen:
         for instruction in self._loops.of.get(computation, []):
             row = self.ops.get(instruction.name)
             if row is not None and instruction.opcode not in CONTROL:
-                events += row[0]
+                events += float(row[0])
                 room += float(np.maximum(self._extents - row[3] / row[0], 0).sum())
         if room:
             return events / room
@@ -350,7 +364,10 @@ def _dominating(loops: Loops, seen: _Seen, time: dict[str, float], whole: float)
     at: int | None = loops.entry
     while at is not None:
         inner = [
-            (one, called) for one in loops.of.get(at, []) if one.opcode in ("while", "call") for called in one.called
+            (one, called)
+            for one in loops.of.get(at, [])
+            if one.opcode in ("while", "call")
+            for called in one.called
         ]
         at = None
         for one, called in inner:
@@ -362,9 +379,7 @@ def _dominating(loops: Loops, seen: _Seen, time: dict[str, float], whole: float)
     return found
 
 
-def _sampling_doubt(
-    held: Sequence[Held], loops: Loops, took: float, recorded: float, whole: _Whole
-) -> float:
+def _sampling_doubt(held: Sequence[Held], loops: Loops, took: float, recorded: float, whole: _Whole) -> float:
     """Half-width of what the windows say of a call's overhead: how much it depends on each of them."""
     if len(held) < _FEW:
         return _UNSTEADY * whole.profiled

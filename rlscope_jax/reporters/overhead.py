@@ -38,11 +38,17 @@ def overhead_lines(data: dict[str, Any], key: str) -> list[str]:
     if overhead["correction"] == "none":
         return [f"times are raw: {overhead['reason']}"] if overhead["reason"] else []
     low, high = overhead["removed"]["interval"]
-    how = "this machine's calibration" if overhead["correction"] == "calibrated" else (
-        f"{overhead['anchors']['steps']} unprofiled steps of this run"
-    )  # fmt: skip
+    anchors = overhead["anchors"]
+    what = "steps" if anchors is None or "steps" in anchors else "the call"
+    how = (
+        "this machine's calibration"
+        if anchors is None
+        else f"{anchors['steps']} unprofiled steps of this run"
+        if "steps" in anchors
+        else f"the {anchors['iterations']:,} iterations of the same call that nobody recorded"
+    )
     lines = [
-        f"profiling made steps {overhead['inflation']:.2f} times as long; "
+        f"profiling made {what} {overhead['inflation']:.2f} times as long; "
         f"{overhead['removed']['ns'] / 1e6:,.2f} ms [{low / 1e6:,.2f}, {high / 1e6:,.2f}] "
         f"{'are in these raw times' if key == 'raw' else 'removed'}, by {how}"
         if overhead["inflation"] is not None
