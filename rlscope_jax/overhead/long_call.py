@@ -47,12 +47,14 @@ class Opened:
 
 @dataclass(frozen=True)
 class Call:
-    """When a long call began and ended, unix ns, how far off its length may be, and how long it stood still."""
+    """When a long call began and ended, unix ns."""
 
     begin: int
     end: int
     doubt: int = 0
+    """How far off its length may be."""
     stopped: int = 0
+    """How long it stood still meanwhile."""
 
     def part_of(self, window: Opened) -> int:
         """How long a window was open within it, ns."""
@@ -184,9 +186,7 @@ def rest_of_call(
         windows: all windows of the run, whether their profiles have been read or not.
         held: those that were read and lie in the call, and what they hold.
     """
-    within = [
-        (window, found) for window, found in held if call.begin <= window.start and window.stop <= call.end
-    ]
+    within = [one for one in held if call.begin <= one[0].start and one[0].stop <= call.end]
     told = [found for _, found in within if found is not None]
     if not told:
         return "no window lies wholly within it"
@@ -198,7 +198,7 @@ def rest_of_call(
     open_for = 1000.0 * sum(window.stop - window.start for window, _ in within)
     blind = 1 - sum(found.extent for found in told) / open_for
     if blind > MOST_BLIND:
-        return f"in {100 * blind:.0f} % of its windows nothing was seen, for ops that an edge cuts leave no event"
+        return f"in {100 * blind:.0f} % of its windows nothing was seen: ops that an edge cuts leave no event"
     loops = Loops(told[0].module)
     whole = _Whole.of(told, loops)
     if isinstance(whole, str):
@@ -363,19 +363,14 @@ def _dominating(loops: Loops, seen: _Seen, time: dict[str, float], whole: float)
     found: list[int] = []
     at: int | None = loops.entry
     while at is not None:
-        inner = [
-            (one, called)
-            for one in loops.of.get(at, [])
-            if one.opcode in ("while", "call")
-            for called in one.called
-        ]
-        at = None
-        for one, called in inner:
-            if of(called) >= DOMINATES * whole and (one.opcode == "call" or trip_count(one) is not None):
-                at = called
-                if one.opcode == "while":
-                    found.append(called)
-                break
+        around, at = at, None
+        for one in loops.of.get(around, []):
+            if one.opcode != "call" and (one.opcode != "while" or trip_count(one) is None):
+                continue
+            heavy = [called for called in one.called if of(called) >= DOMINATES * whole]
+            if heavy:
+                at = heavy[0]
+                found += heavy[:1] if one.opcode == "while" else []
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from rlscope_jax.xla_events.hlo import HloModule, Instruction, trip_count
-from rlscope_jax.xla_events.trace import OpLine, Trace
+from rlscope_jax.xla_events.trace import Trace
 
 CONTROL = frozenset({"while", "conditional", "call"})
 """Instructions whose computations leave events of their own."""

@@ -12,7 +12,15 @@ from rlscope_jax.overhead.choose import NOT_CALIBRATED, calibrated, choose
 from rlscope_jax.overhead.constants import Constants
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.figures import Figures
-from rlscope_jax.overhead.long_call import RestOfCall, held_by, read_calls, read_window, rest_of_call
+from rlscope_jax.overhead.long_call import (
+    Held,
+    Opened,
+    RestOfCall,
+    held_by,
+    read_calls,
+    read_window,
+    rest_of_call,
+)
 from rlscope_jax.overhead.new_memory import new_memory
 from rlscope_jax.overhead.store import read, store_path
 from rlscope_jax.xla_events.trace import Step, Trace
@@ -65,25 +73,26 @@ def _rests_of_calls(windows: Sequence[Recorded], sidecars: Sequence[dict]) -> li
     """For each window what the rest of the call says that it lies in; None where it lies in none."""
     found: list[RestOfCall | str | None] = [None] * len(windows)
     opened = [read_window(window.sidecar) for window in windows]
-    of_run = [window for sidecar in sidecars if (window := read_window(sidecar)) is not None]
+    of_run = [when for sidecar in sidecars if (when := read_window(sidecar)) is not None]
     for call in read_calls(sidecars):
-        held = []
-        for number, (window, when) in enumerate(zip(windows, opened, strict=True)):
-            if when is None or not call.part_of(when):
-                continue
-            constants = stored_constants(window.attribution.trace)
-            known = calibrated(window.attribution.trace, constants)
-            held.append((number, when, held_by(_overhead(window, constants), known)))
-        rest = rest_of_call(call, of_run, [(when, one) for _, when, one in held])
-        for number, when, _ in held:
-            earlier = found[number]
-            if earlier is None or 2 * call.part_of(when) > when.stop - when.start:
+        inside: list[tuple[int, Opened, Held | None]] = []
+        for number, (recorded, when) in enumerate(zip(windows, opened, strict=True)):
+            if when is not None and call.part_of(when):
+                inside.append((number, when, _held(recorded)))
+        rest = rest_of_call(call, of_run, [(when, held) for _, when, held in inside])
+        for number, when, _ in inside:
+            if found[number] is None or 2 * call.part_of(when) > when.stop - when.start:
                 found[number] = rest
     return found
 
 
+def _held(window: Recorded) -> Held | None:
+    constants = stored_constants(window.attribution.trace)
+    return held_by(_overhead(window, constants), calibrated(window.attribution.trace, constants))
+
+
 def _for_others(rests: list[RestOfCall | str | None]) -> list[RestOfCall | str | None]:
-    """For a window that lies in no long call what another call of the run tells: the ratio, and less surely."""
+    """For a window that lies in no long call what another one of the run tells: a ratio, less surely."""
     told = [rest for rest in rests if isinstance(rest, RestOfCall)]
     if not told:
         return rests

@@ -128,7 +128,7 @@ class Windows:
             from rlscope_jax.capture._session import rewrite
 
             with suppress(OSError, ValueError):  # the last window told of all but the latest
-                rewrite(self.kept[-1], calls=self._ended_calls(), **self._compiled())
+                rewrite(self.kept[-1], calls=self._ended_calls(), compiles=self._compiled())
 
     def _run(self) -> None:
         try:
@@ -256,7 +256,7 @@ class Windows:
                 usage=recorder.usage,
                 collecting_ns=round(collected * 1e9),
                 calls=self._ended_calls(),
-                **self._compiled(),
+                compiles=self._compiled(),
             )
             self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began
@@ -276,8 +276,8 @@ class Windows:
         except Exception as error:  # the program must go on
             self._tell(f"compilations are not noted: {type(error).__name__}: {error}")
 
-    def _compiled(self) -> dict[str, list[dict]]:
-        return {} if self._compiles is None else {"compiles": self._compiles.functions()}
+    def _compiled(self) -> list[dict]:
+        return [] if self._compiles is None else self._compiles.functions()
 
     def _watch_calls(self) -> None:
         import jax

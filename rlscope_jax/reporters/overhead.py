@@ -45,7 +45,8 @@ def overhead_lines(data: dict[str, Any], key: str) -> list[str]:
         if anchors is None
         else f"{anchors['steps']} unprofiled steps of this run"
         if "steps" in anchors
-        else f"the {anchors['iterations']:,} iterations of the same call that nobody recorded"
+        else f"{anchors['iterations']:,} iterations of the same call{'s' if 'calls' in anchors else ''} "
+        "that nobody recorded"
     )
     lines = [
         f"profiling made {what} {overhead['inflation']:.2f} times as long; "

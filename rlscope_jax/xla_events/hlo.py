@@ -4,8 +4,8 @@ They sit in plane `/host:metadata`, in a statistic "Hlo Proto" of each event met
 (openxla/xla `hlo.proto`): HloProto{hlo_module=1}; HloModuleProto{name=1, computations=3, id=5,
 entry_computation_id=6, stack_frame_index=17}; HloComputationProto{name=1, instructions=2, id=5, root_id=6};
 HloInstructionProto{name=1, opcode=2, shape=3, metadata=7, custom_call_target=28, dot_dimension_numbers=30,
-id=35, operand_ids=36, called_computation_ids=38, backend_config=43}; OpMetadata{op_name=2, stack_frame_id=15};
-ShapeProto{dimensions=3, tuple_shapes=4}.
+id=35, operand_ids=36, called_computation_ids=38, backend_config=43};
+OpMetadata{op_name=2, stack_frame_id=15}; ShapeProto{dimensions=3, tuple_shapes=4}.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.breakdown.report import report_schema
 from rlscope_jax.overhead.choose import NOT_CALIBRATED
 from rlscope_jax.overhead.correct import Overhead
-from rlscope_jax.overhead.long_call import Call, Opened, RestOfCall, held_by, read_calls, rest_of_call
+from rlscope_jax.overhead.long_call import Call, Opened, held_by, read_calls, rest_of_call
 from rlscope_jax.reporters.overhead import overhead_lines
 from rlscope_jax.xla_events.read import read_trace
 from xspace_builder import NS, US, CpuTrace, HloModuleBuilder, Op, recording
@@ -243,10 +243,17 @@ def written(folder, starts_at, count=4, calls=True, outside=False):
         name = f"2026_11_30_10_00_{number:02}"
         trace.write(folder / "log", name)
         sidecar = {
-            "window": {"start_unix_ns": each.start, "stop_unix_ns": each.stop, "first_step": 0, "last_step": -1},
-            "part_of": "1-2", "collecting_ns": 0, "calls": told if calls and number == len(opened) - 1 else [],
+            "window": {
+                "start_unix_ns": each.start,
+                "stop_unix_ns": each.stop,
+                "first_step": 0,
+                "last_step": -1,
+            },
+            "part_of": "1-2",
+            "collecting_ns": 0,
+            "calls": told if calls and number == len(opened) - 1 else [],
             "page_faults": 0,
-        }  # fmt: skip
+        }
         place = folder / "log" / "plugins" / "rlscope" / f"{name}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(json.dumps(sidecar))
