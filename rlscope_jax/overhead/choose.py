@@ -183,7 +183,7 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
     value = factor * (usable.ratio.value if usable else 1.0)
     relative = max(both.doubt / extra, both.least_spread)
     ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
-    problem = _unusual(value, both.profiled / both.base) if tails else None
+    problem = _unusual(value, both) if tails else None
     method = Method(
         "anchored",
         ratio,
@@ -200,14 +200,16 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
     return method, problem
 
 
-def _unusual(ratio: float, inflation: float) -> Problem | None:
-    low, high = USUAL_RATIO
+def _unusual(ratio: float, both: _Both) -> Problem | None:
+    (low, high), inflation = USUAL_RATIO, both.profiled / both.base
+    of_call = "iterations" in both.told
+    what, more = ("iterations", "") if of_call else ("steps", " with more `wait` steps")
     if inflation <= TELLING_INFLATION or low <= ratio <= high:
         return None
     return Problem(
         "unusual_overhead",
-        f"profiled steps took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times "
+        f"profiled {what} took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times "
         f"what their ops recorded of it (usual: {low} to {high}).",
         "the machine's speed drifted, threads waited for or woke each other, or several worked at once: "
-        "record again with more `wait` steps, and trust shares less than the step time.",
+        f"record again{more}, and trust shares less than the whole time.",
     )

@@ -264,7 +264,7 @@ class _Whole:
         time = {name: float(row[1]) * per_op[name] for name, row in seen.ops.items()}
         all_time = sum(time.values())
         nest = _dominating(loops, seen, time, all_time)
-        if not nest:
+        if not nest or not all_time:
             return "no loop of known trip count has nine tenths of its time"
         part = sum(float(row[1]) for row in seen.ops.values()) / all_time / max(one.devices for one in held)
         units = sum(float(row[2]) * per_op[name] for name, row in seen.ops.items())

@@ -12,6 +12,8 @@ from rlscope_jax.xla_events.trace import Trace
 CONTROL = frozenset({"while", "conditional", "call"})
 """Instructions whose computations leave events of their own."""
 
+_DEEPEST = 200  # loops in loops: no compiler's work is deeper
+
 Rate = Callable[[int], float | None]
 """How often a computation was seen to run, in whatever unit; None where that is not known."""
 
@@ -35,14 +37,30 @@ class Loops:
                     if called not in seen:
                         seen.add(called)
                         waiting.append(called)
-        self.looped = {computation for computation in seen if self._is_looped(computation)}
+        order = self._callers_first(module.entry)
+        if len(order) < len(seen):  # a damaged program: some part of it calls itself
+            self.of, self.callers, order = {}, {}, []
+        self.looped: set[int] = set()
         """The computations that run within a loop."""
+        for computation in order:
+            callers = self.callers.get(computation, [])
+            if any(one.opcode == "while" or one.computation in self.looped for one in callers):
+                self.looped.add(computation)
 
-    def _is_looped(self, computation: int) -> bool:
-        return any(
-            caller.opcode == "while" or self._is_looped(caller.computation)
-            for caller in self.callers.get(computation, [])
-        )
+    def _callers_first(self, entry: int) -> list[int]:
+        """The computations, each after all that run it; not those that run themselves, or lie too deep."""
+        missing = {computation: len(callers) for computation, callers in self.callers.items()}
+        depth, order, waiting = {entry: 0}, [], [entry] if entry not in missing else []
+        while waiting:
+            around = waiting.pop()
+            order.append(around)
+            for instruction in self.of.get(around, []):
+                for called in instruction.called if instruction.opcode in CONTROL else ():
+                    missing[called] -= 1
+                    depth[called] = max(depth.get(called, 0), depth[around] + 1)
+                    if not missing[called] and depth[called] < _DEEPEST:
+                        waiting.append(called)
+        return order
 
     def executions(self, rate: Rate) -> dict[int, float]:
         """Computation -> how often it runs in one call of the program.

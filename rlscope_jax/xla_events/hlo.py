@@ -237,7 +237,7 @@ def trip_count(loop: Instruction) -> int | None:
         count = int(json.loads(loop.backend_config)["known_trip_count"]["n"])
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return count if count >= 0 else None
+    return count if 0 <= count < 1 << 63 else None
 
 
 def contracted(dot: bytes) -> list[int]:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -443,5 +444,5 @@ def test_two_calls_that_wait_for_each_other_are_two(tmp_path):
     assert done.returncode == 0, done.stderr
     calls = sessions(tmp_path / "log")[-1].sidecar["calls"]
     assert len(calls) <= 2
-    for earlier, later in zip(calls, calls[1:], strict=False):
+    for earlier, later in pairwise(calls):
         assert earlier["end_unix_ns"] <= later["begin_unix_ns"]

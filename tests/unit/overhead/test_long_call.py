@@ -12,7 +12,9 @@ from rlscope_jax.breakdown.report import report_schema
 from rlscope_jax.overhead.choose import NOT_CALIBRATED
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.long_call import Call, Opened, held_by, read_calls, rest_of_call
+from rlscope_jax.overhead.loops import Loops
 from rlscope_jax.reporters.overhead import overhead_lines
+from rlscope_jax.xla_events.hlo import HloModule, Instruction, trip_count
 from rlscope_jax.xla_events.read import read_trace
 from xspace_builder import NS, US, CpuTrace, HloModuleBuilder, Op, recording
 
@@ -288,3 +290,17 @@ def test_a_call_that_never_ended_gives_no_anchors(run_of_windows):
     overhead = load(run_of_windows(calls=False)).to_dict()["overhead"]
     assert (overhead["correction"], overhead["anchors"]) == ("none", None)
     assert overhead["reason"] == NOT_CALIBRATED
+
+
+def test_a_program_that_calls_itself_has_no_loops():
+    body = [Instruction("while.1", "while", id=2, computation=2, called=[3])]
+    within = [Instruction("while.2", "while", id=3, computation=3, called=[2])]
+    entry = [Instruction("while.0", "while", id=1, computation=1, called=[2])]
+    assert Loops(HloModule("jit_f", [*entry, *body], {}, 1)).looped == {2, 3}
+    assert Loops(HloModule("jit_f", [*entry, *body, *within], {}, 1)).looped == set()
+
+
+@pytest.mark.parametrize("config", [b"", b"{", b"[]", b'{"known_trip_count":{"n":"-1"}}', b"\xff"])
+def test_a_trip_count_that_is_none_is_unknown(config):
+    assert trip_count(Instruction(opcode="while", backend_config=config)) is None
+    assert trip_count(Instruction(backend_config=b'{"known_trip_count":{"n":"7"}}')) == 7
