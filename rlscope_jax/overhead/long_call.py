@@ -267,6 +267,9 @@ class _Whole:
         if not nest or not all_time:
             return "no loop of known trip count has nine tenths of its time"
         part = sum(float(row[1]) for row in seen.ops.values()) / all_time / max(one.devices for one in held)
+        unseen = seen.unseen_loop(times, times[nest[0]], part)
+        if unseen is not None:
+            return f"no window saw anything of {unseen}, a loop within it"
         units = sum(float(row[2]) * per_op[name] for name, row in seen.ops.items())
         return _Whole(
             profiled=sum(one.extent for one in held) / part,
@@ -322,12 +325,22 @@ class _Seen:
         for name in self.ops:
             if self.computation.get(name) not in times:
                 return f"how often {name} runs is not known: a loop around it has no known trip count"
+        return None
+
+    def unseen_loop(self, times: dict[int, float], outer: float, part: float) -> str | None:
+        """A loop of which no window saw anything, though it runs in every iteration of the outermost one.
+
+        Where so much was seen around it that it must have been too, it leaves no events: XLA made one op of
+        it. One that runs before or after the outermost loop matters little.
+        """
         for computation, instructions in self._loops.of.items():
-            for loop in instructions if times.get(computation) else ():
+            if times.get(computation, 0) < outer or part * times[computation] >= OFTEN:
+                continue
+            for loop in instructions:
                 if loop.opcode != "while" or not trip_count(loop) or loop.name in self.ops:
                     continue
                 if not any(map(self._sees, loop.called)) and self._leaves_events(loop.called):
-                    return f"no window saw anything of {loop.name}, a loop within it"
+                    return loop.name
         return None
 
     def _sees(self, computation: int) -> bool:
