@@ -124,14 +124,15 @@ def pair(name: str, length: int, options: argparse.Namespace, alone_first: bool)
         return {**found, "reason": overhead["reason"]}
     anchors = overhead["anchors"]
     truth = 1e9 * took["alone"] / length
-    # What the windows hold, in iterations, is what they lasted over what one takes under the recorder.
-    held = wall["raw"] / anchors["profiled_ns"]
-    low, high = (end / held for end in wall["interval"])
+    # The windows' edges, where nothing is seen, are idle time: neither raw nor corrected work.
+    idle = data["totals"]["idle"]["corrected"]
+    held = (wall["raw"] - idle) / anchors["profiled_ns"]
+    low, high = ((end - idle) / held for end in wall["interval"])
     return {
         **found,
         "raw": anchors["profiled_ns"] / truth - 1,
         "rest": anchors["base_ns"] / truth - 1,
-        "bias": wall["corrected"] / held / truth - 1,
+        "bias": (wall["corrected"] - idle) / held / truth - 1,
         "truth_in": low <= truth <= high,
         "ratio": anchors["ratio"],
     }
