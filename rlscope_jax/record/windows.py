@@ -120,7 +120,8 @@ class Windows:
             return
         atexit.unregister(self.close)
         self._stop.set()
-        self._thread.join()
+        if self._thread.ident is not None:  # else it was never started
+            self._thread.join()
         self._when_over()
         if self._calls is not None:
             self._calls.close()
