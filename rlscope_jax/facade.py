@@ -10,7 +10,7 @@ from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.attribution.placement import GROUPINGS
 from rlscope_jax.breakdown.report import Process, Report
 from rlscope_jax.breakdown.table import tabulate
-from rlscope_jax.overhead.recorded import corrected_figures
+from rlscope_jax.overhead.recorded import Recorded, corrected_figures
 from rlscope_jax.xla_events.read import read_trace
 from rlscope_jax.xla_events.sessions import Session, find_session, windows_of_run
 from rlscope_jax.xla_events.trace import Trace
@@ -40,7 +40,8 @@ def load(
     if group not in GROUPINGS:
         raise ValueError(f"group must be one of {', '.join(GROUPINGS)}; got {group!r}")
     chosen = find_session(logdir, session)
-    parts = [chosen] if session is not None else windows_of_run(logdir, chosen)
+    run = windows_of_run(logdir, chosen)
+    parts = [chosen] if session is not None else run
     files = sum(len(part.files) for part in parts)
     read = 0
 
@@ -56,6 +57,7 @@ def load(
             read += 1
         _tell_hosts_apart([process.trace for process in processes])
         windows.append(Report(part, processes))
+    _correct(windows, run)
     return windows[0] if len(windows) == 1 else Report(chosen, windows[-1].processes, windows)
 
 
@@ -75,6 +77,13 @@ def _tell_hosts_apart(traces: list[Trace]) -> None:
 
 def _process(path: Path, session: Session, group: str, progress: Callable[[float], None]) -> Process:
     attribution = attribute(read_trace(path, session.window_unix_ns, progress), group)
-    process = Process(attribution, tabulate(attribution), session.step_limits)
-    process.figures = corrected_figures(attribution, process.steps, session.sidecar)
-    return process
+    return Process(attribution, tabulate(attribution), session.step_limits)
+
+
+def _correct(windows: list[Report], run: list[Session]) -> None:
+    """Correct the windows of a run: what nobody recorded between them tells of each."""
+    processes = [(process, window.session.sidecar) for window in windows for process in window.processes]
+    recorded = [Recorded(process.attribution, process.steps, sidecar) for process, sidecar in processes]
+    figures = corrected_figures(recorded, [session.sidecar for session in run])
+    for (process, _), found in zip(processes, figures, strict=True):
+        process.figures = found

@@ -177,13 +177,37 @@ def _least(numbers: list[int | None], choose: Callable[[list[int]], int]) -> int
 
 def _overhead(reports: list[Data]) -> Data:
     parts = [one["overhead"] for one in reports]
-    methods = {part["correction"] for part in parts}
-    if len(methods) > 1 or None in [part["inflation"] for part in parts]:
-        return {**parts[-1], "correction": "none", "inflation": None, "removed": None}
+    uncorrected = [part for part in parts if part["correction"] == "none"]
+    if uncorrected:
+        reason = next((part["reason"] for part in uncorrected if part["reason"]), None)
+        if len(uncorrected) < len(parts):
+            reason = f"{len(uncorrected)} of {len(parts)} windows are not corrected: {reason}"
+        nothing = dict.fromkeys(("inflation", "removed", "anchors"))
+        return {**parts[-1], "correction": "none", **nothing, "reason": reason}
+    # Where some windows are anchored and others calibrated: as most of the time recorded is.
+    recorded: dict[str, int] = {}
+    for one, part in zip(reports, parts, strict=True):
+        method = part["correction"]
+        recorded[method] = recorded.get(method, 0) + one["totals"]["wall"]["raw"]
+    method = max(recorded, key=lambda method: recorded[method])
+    chosen = [part for part in parts if part["correction"] == method]
     wall = _figure([one["totals"]["wall"] for one in reports])
     removed = [part["removed"] for part in parts]
     return {
-        **parts[-1],
+        **chosen[-1],
         "inflation": round(wall["raw"] / wall["corrected"], 4) if wall["corrected"] else None,
-        "removed": _sum(removed) if None not in removed else None,
+        "removed": {
+            "ns": sum(part["ns"] for part in removed),
+            "interval": [sum(ends) for ends in zip(*(part["interval"] for part in removed), strict=True)],
+        },
+        "anchors": _anchors([part["anchors"] for part in chosen]),
     }
+
+
+def _anchors(parts: list[Data | None]) -> Data | None:
+    """What windows of one call say alike; of several calls only what can be added up is said."""
+    calls = {part["base_ns"]: part for part in parts if part is not None and "iterations" in part}
+    if len(calls) < 2:
+        return parts[-1]
+    iterations = sum(part["iterations"] for part in calls.values())
+    return {**dict.fromkeys(next(iter(calls.values()))), "calls": len(calls), "iterations": iterations}

@@ -92,6 +92,8 @@ def write_sidecar(
     anchors: dict | None = None,
     usage: Usage | None = None,
     compiles: list[dict] | None = None,
+    collecting_ns: int | None = None,
+    calls: list[dict[str, int]] | None = None,
 ) -> None:
     """Describe a written session in `<logdir>/plugins/rlscope/<session>.json`.
 
@@ -103,6 +105,8 @@ def write_sidecar(
         anchors: unprofiled steps timed around it, see `AnchorClock`.
         usage: what the process made the system do within it: recording touches new memory, at a cost.
         compiles: what jax compiled since recording began, see `CompileLog`.
+        collecting_ns: how long collecting it took beside the program, after it closed.
+        calls: the long calls of the run that have ended and that windows lie in, see `record.calls`.
 
     Raises:
         OSError: the directory cannot be written.
@@ -126,6 +130,8 @@ def write_sidecar(
         "anchors": anchors,
         **(usage._asdict() if usage is not None else {}),
         "compiles": compiles,
+        "collecting_ns": collecting_ns,
+        "calls": calls,
     }
     sidecars = profile.parents[2] / "rlscope"
     sidecars.mkdir(parents=True, exist_ok=True)
@@ -144,15 +150,15 @@ def add_to_anchors(profile: Path, after: list[int]) -> None:
     _write_atomically(path, json.dumps(sidecar, indent=1).encode())
 
 
-def rewrite_compiles(profile: Path, compiles: list[dict]) -> None:
-    """Bring up to date what a session's description says was compiled.
+def rewrite(profile: Path, **fields: Any) -> None:
+    """Bring a session's description up to date.
 
     Raises:
         OSError, ValueError: there is no description, or it cannot be written.
     """
     path = profile.parents[2] / "rlscope" / f"{profile.parent.name}.json"
     sidecar = json.loads(path.read_text())
-    _write_atomically(path, json.dumps({**sidecar, "compiles": compiles}, indent=1).encode())
+    _write_atomically(path, json.dumps({**sidecar, **fields}, indent=1).encode())
 
 
 def _new_session_directory(logdir: Path) -> Path:

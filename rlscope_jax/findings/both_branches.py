@@ -42,7 +42,7 @@ def find(facts: Facts) -> list[Finding]:
             served = _serving(facts.graph(program), module, selects)
             times = [time for one in served for time in facts.op_times.get((program, one.name), [])]
             gain = facts.device_part(times)
-            if gain >= _LEAST_SHARE * facts.wall:
+            if times and gain >= _LEAST_SHARE * facts.wall:  # a window may be corrected to nothing
                 found.append(_finding(facts, program, module, chosen_at, times, gain))
     return found
 

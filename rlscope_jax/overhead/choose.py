@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors, telling, typical
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Correction, Overhead
+from rlscope_jax.overhead.long_call import RestOfCall
 from rlscope_jax.overhead.method import Method
 from rlscope_jax.overhead.op_cost import has_tails
 from rlscope_jax.xla_events.health import Problem
@@ -15,6 +17,10 @@ from rlscope_jax.xla_events.trace import Step, Trace
 NOT_CALIBRATED = "this machine is not calibrated; run: rlscope-jax calibrate"
 NO_SLOWER = (
     "recorded steps were no slower than the unprofiled ones beside them are unsteady; "
+    "to take out what ops cost all the same run: rlscope-jax calibrate"
+)
+NO_SLOWER_CALL = (
+    "a recorded iteration took no longer than one that was not, within what windows differ by; "
     "to take out what ops cost all the same run: rlscope-jax calibrate"
 )
 NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 5 or more `wait` steps"
@@ -37,27 +43,43 @@ class Corrected:
 
 
 def choose(
-    overhead: Overhead, steps: list[Step], constants: Constants | None, anchors: Anchors | None
+    overhead: Overhead,
+    steps: list[Step],
+    constants: Constants | None,
+    anchors: Anchors | RestOfCall | None,
 ) -> Corrected:
-    """Correct by the unprofiled steps where there are enough, else by the machine's constants."""
+    """Correct by what nobody recorded of the same work where that tells, else by the machine's constants.
+
+    Args:
+        overhead: what the recording cost, in tails.
+        steps: the whole steps in it.
+        constants: the machine's, where it has been calibrated.
+        anchors: unprofiled steps around the window, or the rest of the long call that it lies in.
+    """
     trace = overhead.attribution.trace
     tails = has_tails(trace.op_lines)
-    calibrated = _calibrated(trace, constants) if constants is not None else None
+    known = calibrated(trace, constants)
     on_cpu = bool(trace.op_lines) and trace.devices[0].kind == "cpu"
-    usable = calibrated is not None and (tails or not on_cpu)
+    of_call = isinstance(anchors, RestOfCall) and (on_cpu or not trace.devices)
+    usable = known is not None and (tails or not on_cpu)
     problem = None
-    if anchors is not None and steps and on_cpu:
-        method, problem = _anchored(overhead, steps, anchors, calibrated, tails)
-        if method is not None and (not usable or _is_narrower(method, calibrated)):
+    if anchors is not None and (of_call or (steps and on_cpu)):
+        both = (
+            _of_call(anchors, known)
+            if isinstance(anchors, RestOfCall)
+            else _of_steps(overhead, steps, anchors, known if tails else None)
+        )
+        method, problem = _anchored(both, known, tails)
+        if method is not None and (not usable or _is_narrower(method, known)):
             return Corrected(overhead.correct(method, steps), problem=problem)
         problem = problem if method is None else None
-        if method is None and calibrated is None:
-            return Corrected(None, NO_SLOWER)
-    if calibrated is None:
+        if method is None and known is None:
+            return Corrected(None, NO_SLOWER_CALL if of_call else NO_SLOWER)
+    if known is None:
         return Corrected(None, NOT_CALIBRATED, problem)
     if on_cpu and not tails:
         return Corrected(None, NO_TAILS, problem)
-    return Corrected(overhead.correct(calibrated, steps), problem=problem)
+    return Corrected(overhead.correct(known, steps), problem=problem)
 
 
 def _is_narrower(anchored: Method, calibrated: Method | None) -> bool:
@@ -67,7 +89,10 @@ def _is_narrower(anchored: Method, calibrated: Method | None) -> bool:
     return anchored.ratio.relative <= max(calibrated.ratio.relative, USABLE_SPREAD)
 
 
-def _calibrated(trace: Trace, constants: Constants) -> Method:
+def calibrated(trace: Trace, constants: Constants | None) -> Method | None:
+    """Correction by a machine's constants alone; None where it has none."""
+    if constants is None:
+        return None
     # Events of the Python tracer are not read: what they cost the host is then unknown.
     host = 0.0 if trace.python_tracer else 1000.0
     event = constants.host_event
@@ -85,40 +110,80 @@ def _calibrated(trace: Trace, constants: Constants) -> Method:
     )
 
 
-def _anchored(
-    overhead: Overhead, steps: list[Step], anchors: Anchors, known: Method | None, tails: bool
-) -> tuple[Method | None, Problem | None]:
-    """The method that makes the profiled steps as long as the unprofiled ones.
+@dataclass(frozen=True)
+class _Both:
+    """The same work with and without a recorder; times in ps."""
 
-    Where constants are known, one factor scales them all; else the ratio of the ops alone is found.
-    """
+    profiled: float
+    base: float
+    doubt: float
+    """Half-width of the difference."""
+    units: float
+    """The ops' overhead, in tails."""
+    host: float
+    """The host's, by the machine's constants."""
+    woken: float
+    told: dict[str, Any]
+    """What the report says of it."""
+    least_spread: float = 0.05
+    """The least relative half-width of a whole program's ratio."""
+
+
+def _of_steps(overhead: Overhead, steps: list[Step], anchors: Anchors, known: Method | None) -> _Both:
+    """A typical step."""
     spans = [step.end - step.start for step in steps]
-    profiled, counted = typical(spans), telling(spans)
-    units = float(overhead.device_units(steps)[counted].mean())
-    base, doubt = 1000.0 * anchors.base, 1000.0 * anchors.uncertainty
-    usable = known if tails else None
-    expected, woken = units, 0.0
-    if usable is not None:
-        host = float(overhead.host_of_steps(usable, steps)[counted].mean())
-        expected = usable.ratio.value * units + host
-        woken = float(overhead.wakes_of_steps(usable.ratio.value, steps)[counted].mean())
-    if expected <= 0:
-        return None, None
-    extra = profiled - base
-    if extra <= doubt:  # no slower than they are unsteady: a zero with a narrow interval would be a lie
-        return None, None
-    factor = max(extra - woken, 0.0) / expected
-    value = factor * (usable.ratio.value if usable else 1.0)
-    relative = max(doubt / extra, 0.05)
-    ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
-    inflation = profiled / base
+    counted = telling(spans)
+    host = woken = 0.0
+    if known is not None:
+        host = float(overhead.host_of_steps(known, steps)[counted].mean())
+        woken = float(overhead.wakes_of_steps(known.ratio.value, steps)[counted].mean())
     told = {
         "steps": anchors.count,
         "base_ns": round(anchors.base),
         "uncertainty_ns": round(anchors.uncertainty),
-        "ratio": round(value, 4) if tails else None,
     }
-    problem = _unusual(value, inflation) if tails else None
+    return _Both(
+        typical(spans),
+        1000.0 * anchors.base,
+        1000.0 * anchors.uncertainty,
+        float(overhead.device_units(steps)[counted].mean()),
+        host,
+        woken,
+        told,
+    )
+
+
+def _of_call(rest: RestOfCall, known: Method | None) -> _Both:
+    """A typical iteration of a long call."""
+    told = {
+        "iterations": round(rest.iterations),
+        "base_ns": round(rest.base / 1000),
+        "uncertainty_ns": round(rest.base_doubt / 1000),
+        "profiled_ns": round(rest.profiled / 1000),
+    }
+    host, woken = (rest.host, rest.woken) if known is not None else (0.0, 0.0)
+    spread = OP_SPREAD if rest.elsewhere else 0.05
+    return _Both(rest.profiled, rest.base, rest.doubt, rest.units, host, woken, told, spread)
+
+
+def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | None, Problem | None]:
+    """The method that makes profiled work as long as the unprofiled.
+
+    Where constants are known, one factor scales them all; else the ratio of the ops alone is found.
+    """
+    usable = known if tails else None
+    expected = both.units if usable is None else usable.ratio.value * both.units + both.host
+    woken = both.woken if usable is not None else 0.0
+    if expected <= 0:
+        return None, None
+    extra = both.profiled - both.base
+    if extra <= both.doubt:  # no slower than they are unsteady: a zero with a narrow interval would be a lie
+        return None, None
+    factor = max(extra - woken, 0.0) / expected
+    value = factor * (usable.ratio.value if usable else 1.0)
+    relative = max(both.doubt / extra, both.least_spread)
+    ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
+    problem = _unusual(value, both) if tails else None
     method = Method(
         "anchored",
         ratio,
@@ -130,19 +195,21 @@ def _anchored(
         wait=factor * usable.wait if usable else 0.0,
         wait_spread=usable.wait_spread if usable else 0.0,
         constants=known.constants if known else {},
-        anchors=told,
+        anchors={**both.told, "ratio": round(value, 4) if tails else None},
     )
     return method, problem
 
 
-def _unusual(ratio: float, inflation: float) -> Problem | None:
-    low, high = USUAL_RATIO
+def _unusual(ratio: float, both: _Both) -> Problem | None:
+    (low, high), inflation = USUAL_RATIO, both.profiled / both.base
+    of_call = "iterations" in both.told
+    what, more = ("iterations", "") if of_call else ("steps", " with more `wait` steps")
     if inflation <= TELLING_INFLATION or low <= ratio <= high:
         return None
     return Problem(
         "unusual_overhead",
-        f"profiled steps took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times "
+        f"profiled {what} took {inflation:.2f} times as long as unprofiled ones, {ratio:.2f} times "
         f"what their ops recorded of it (usual: {low} to {high}).",
         "the machine's speed drifted, threads waited for or woke each other, or several worked at once: "
-        "record again with more `wait` steps, and trust shares less than the step time.",
+        f"record again{more}, and trust shares less than the whole time.",
     )

@@ -9,6 +9,7 @@ import numpy as np
 from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import Table, partition, rows_of
+from rlscope_jax.overhead.loops import in_cut_loops
 from rlscope_jax.overhead.method import Method
 from rlscope_jax.overhead.new_memory import NONE, NewMemory
 from rlscope_jax.overhead.op_cost import op_costs
@@ -68,8 +69,9 @@ class Overhead:
 
     def __init__(self, attribution: Attribution, memory: NewMemory = NONE) -> None:
         self._memory = memory
-        self._costs = costs = op_costs(attribution.trace.op_lines, memory)
-        trace = replace(attribution.trace, op_lines=[cost.line for cost in costs])
+        trace = attribution.trace
+        self._costs = costs = op_costs(trace.op_lines, memory, in_cut_loops(trace))
+        trace = replace(trace, op_lines=[cost.line for cost in costs])
         self.attribution = replace(attribution, trace=trace)
         self.cells = partition(self.attribution)
         """The partition in which the start of an op is the op's, not the loop's around it."""
@@ -190,6 +192,10 @@ class Overhead:
         if ratio * float(self.device.wall.sum()) < TELLING_PART * float(self.cells.busy.sum()):
             return Wakes.none()  # a recorder that hardly slows a program puts none of its threads to sleep
         return induced_wakes(self.attribution, self._costs, self.device.at, ratio * self.device.wall_at)
+
+    def woken(self, ratio: float) -> float:
+        """What waking threads added to the whole window, ps, if op events cost so many tails."""
+        return float(self._wakes_at(ratio).cost.sum())
 
     def wakes_of_steps(self, ratio: float, steps: list[Step]) -> np.ndarray:
         """float64[steps]: what waking threads added to each step, ps, if op events cost so many tails."""

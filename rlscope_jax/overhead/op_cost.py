@@ -7,6 +7,7 @@ the thread, the allocator or the machine's mood (see docs/correction.md).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -48,20 +49,29 @@ def has_tails(lines: list[OpLine]) -> bool:
     return any(line.tail is not None and bool((line.tail >= 0).any()) for line in lines)
 
 
-def op_costs(lines: list[OpLine], memory: NewMemory = NONE) -> list[OpCosts]:
-    """The costs of every line's ops, in units that a single factor turns into picoseconds."""
+def op_costs(
+    lines: list[OpLine], memory: NewMemory = NONE, looping: Sequence[np.ndarray] | None = None
+) -> list[OpCosts]:
+    """The costs of every line's ops, in units that a single factor turns into picoseconds.
+
+    Args:
+        lines: the op lines.
+        memory: what new memory adds to every event.
+        looping: per line, which ops lie in a loop that left no event, see `loops.in_cut_loops`.
+    """
+    within = looping if looping is not None else [np.zeros(len(line.start), bool) for line in lines]
     if not has_tails(lines):
         each = [float(line.tail is not None) for line in lines]  # of a GPU or TPU: timed by the device
         return [
-            OpCosts(_closed_up(line), np.full(len(line.start), one))
-            for line, one in zip(lines, each, strict=True)
+            OpCosts(_closed_up(line, inside), np.full(len(line.start), one))
+            for line, inside, one in zip(lines, within, each, strict=True)
         ]
     # An op and its `end:` are two events.
     return [
-        OpCosts(_closed_up(line), _tails(line) + 2 * memory.per_event, 2 * memory.doubt)
+        OpCosts(_closed_up(line, inside), _tails(line) + 2 * memory.per_event, 2 * memory.doubt)
         if line.tail is not None
         else OpCosts(line, np.zeros(len(line.start)))
-        for line in lines
+        for line, inside in zip(lines, within, strict=True)
     ]
 
 
@@ -73,26 +83,28 @@ def _tails(line: OpLine) -> np.ndarray:
     return np.minimum(np.where(measured, line.tail, typical), INTERRUPTED * typical).astype(np.float64)
 
 
-def _closed_up(line: OpLine) -> OpLine:
+def _closed_up(line: OpLine, inside: np.ndarray) -> OpLine:
     if line.tail is None:
         return line
-    before = gaps(line.start, line.end, LONGEST_GAP)
+    before = gaps(line.start, line.end, LONGEST_GAP, inside, line.run)
     if (before > 0).any():
         before = np.minimum(before, round(INTERRUPTED * float(np.median(before[before > 0]))))
     return replace(line, start=line.start - before)
 
 
 @compiled
-def gaps(start, end, longest):
+def gaps(start, end, longest, inside, run):
     """From the end of the sibling before each event to its own start.
 
-    0 for an event in no other, for the first in another (what precedes it is the start of that one too), and
-    where it is longer than `longest`. Events are sorted by start, longest first, and nest.
+    0 for the first event in another (what precedes it is the start of that one too), and where it is longer
+    than `longest`. An event in no other has one where it and the one before are `inside` a loop that left no
+    event, of one run. Events are sorted by start, longest first, and nest.
     """
     found = np.zeros(len(start), np.int64)
     stack = np.empty(len(start) + 1, np.int64)
     free_from = np.empty(len(start) + 1, np.int64)  # per open event: when its last child ended
     depth = 0
+    before = -1  # the last event in no other
     for event in range(len(start)):
         while depth > 0 and end[stack[depth - 1]] <= start[event]:
             depth -= 1
@@ -101,6 +113,12 @@ def gaps(start, end, longest):
             if 0 < gap <= longest and free_from[depth - 1] > start[stack[depth - 1]]:
                 found[event] = gap
             free_from[depth - 1] = max(free_from[depth - 1], end[event])
+        elif depth == 0:
+            if before >= 0 and inside[event] and inside[before] and run[event] == run[before]:
+                gap = start[event] - end[before]
+                if 0 < gap <= longest:
+                    found[event] = gap
+            before = event
         stack[depth] = event
         free_from[depth] = start[event]
         depth += 1

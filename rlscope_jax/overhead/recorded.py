@@ -1,25 +1,103 @@
-"""Correct a recording by what is known of it: its own unprofiled steps, its machine's constants."""
+"""Correct a recording by what is known of it: unprofiled work of the same run, its machine's constants."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
 from rlscope_jax.attribution.attribute import Attribution
 from rlscope_jax.overhead.anchors import read_anchors
-from rlscope_jax.overhead.choose import NOT_CALIBRATED, choose
+from rlscope_jax.overhead.choose import NOT_CALIBRATED, calibrated, choose
 from rlscope_jax.overhead.constants import Constants
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.figures import Figures
+from rlscope_jax.overhead.long_call import (
+    Held,
+    Opened,
+    RestOfCall,
+    held_by,
+    read_calls,
+    read_window,
+    rest_of_call,
+)
 from rlscope_jax.overhead.new_memory import new_memory
 from rlscope_jax.overhead.store import read, store_path
 from rlscope_jax.xla_events.trace import Step, Trace
 
 
-def corrected_figures(attribution: Attribution, steps: list[Step], sidecar: dict) -> Figures:
-    """The figures of one process."""
-    constants, anchors = stored_constants(attribution.trace), read_anchors(sidecar)
-    if constants is None and anchors is None:
-        return Figures.uncorrected(NOT_CALIBRATED)
-    memory = new_memory(attribution.trace, sidecar, steps, constants)
-    return Figures(choose(Overhead(attribution, memory), steps, constants, anchors))
+class Recorded(NamedTuple):
+    """One process of one window, and what its recorder wrote down."""
+
+    attribution: Attribution
+    steps: list[Step]
+    sidecar: dict
+
+
+def corrected_figures(windows: Sequence[Recorded], sidecars: Sequence[dict] = ()) -> list[Figures]:
+    """The figures of each of some windows.
+
+    Args:
+        windows: the windows; where `sidecars` are given, windows of one run.
+        sidecars: what was written down beside all windows of that run, whether they were read or not.
+    """
+    rests = _for_others(_rests_of_calls(windows, sidecars))
+    return [_figures(window, rest) for window, rest in zip(windows, rests, strict=True)]
+
+
+def _figures(window: Recorded, rest: RestOfCall | str | None) -> Figures:
+    constants, anchors = stored_constants(window.attribution.trace), read_anchors(window.sidecar)
+    unknown = rest if isinstance(rest, str) else None
+    known = anchors or (None if isinstance(rest, str) else rest)
+    if constants is not None and isinstance(known, RestOfCall) and known.elsewhere:
+        known = None
+    if constants is None and known is None:
+        return Figures.uncorrected(_in_full(NOT_CALIBRATED, unknown))
+    figures = Figures(choose(_overhead(window, constants), window.steps, constants, known))
+    corrected = figures.corrected
+    if corrected.correction is None and corrected.reason is not None:
+        return Figures(replace(corrected, reason=_in_full(corrected.reason, unknown)))
+    return figures
+
+
+def _in_full(reason: str, unknown: str | None) -> str:
+    return reason if unknown is None else f"{reason} (the call that windows lie in tells nothing: {unknown})"
+
+
+def _overhead(window: Recorded, constants: Constants | None) -> Overhead:
+    trace = window.attribution.trace
+    return Overhead(window.attribution, new_memory(trace, window.sidecar, window.steps, constants))
+
+
+def _rests_of_calls(windows: Sequence[Recorded], sidecars: Sequence[dict]) -> list[RestOfCall | str | None]:
+    """For each window what the rest of the call says that it lies in; None where it lies in none."""
+    found: list[RestOfCall | str | None] = [None] * len(windows)
+    opened = [read_window(window.sidecar) for window in windows]
+    of_run = [when for sidecar in sidecars if (when := read_window(sidecar)) is not None]
+    for call in read_calls(sidecars):
+        inside: list[tuple[int, Opened, Held | None]] = []
+        for number, (recorded, when) in enumerate(zip(windows, opened, strict=True)):
+            if when is not None and call.part_of(when):
+                inside.append((number, when, _held(recorded)))
+        rest = rest_of_call(call, of_run, [(when, held) for _, when, held in inside])
+        for number, when, _ in inside:
+            if found[number] is None or 2 * call.part_of(when) > when.stop - when.start:
+                found[number] = rest
+    return found
+
+
+def _held(window: Recorded) -> Held | None:
+    constants = stored_constants(window.attribution.trace)
+    return held_by(_overhead(window, constants), calibrated(window.attribution.trace, constants))
+
+
+def _for_others(rests: list[RestOfCall | str | None]) -> list[RestOfCall | str | None]:
+    """For a window that lies in no long call what another one of the run tells: a ratio, less surely."""
+    told = [rest for rest in rests if isinstance(rest, RestOfCall)]
+    if not told:
+        return rests
+    most = max(told, key=told.count)
+    return [replace(most, elsewhere=True) if rest is None else rest for rest in rests]
 
 
 def stored_constants(trace: Trace) -> Constants | None:

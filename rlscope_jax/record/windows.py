@@ -19,6 +19,7 @@ from rlscope_jax.record.runs import Runs
 
 if TYPE_CHECKING:
     from rlscope_jax.capture._compiles import CompileLog
+    from rlscope_jax.record.calls import Calls
 
 _POLL = 0.02  # seconds between looks at whether jax is up
 _LOOK = 0.005  # seconds between looks, within a window, at whether it should end
@@ -99,6 +100,8 @@ class Windows:
         self._runs = Runs()
         self._empty = sys.maxsize  # bytes of the smallest profile so far: mostly programs, hardly an event
         self._compiles: CompileLog | None = None
+        self._calls: Calls | None = None
+        self._opened: list[tuple[int, int]] = []  # the windows kept, unix ns
         self._when_over = when_loaded(frozenset({"jax"}), self._listen)
         if "jax" in sys.modules:
             self._listen(sys.modules["jax"])
@@ -117,13 +120,16 @@ class Windows:
             return
         atexit.unregister(self.close)
         self._stop.set()
-        self._thread.join()
+        if self._thread.ident is not None:  # else it was never started
+            self._thread.join()
         self._when_over()
-        if self.kept and self._compiles is not None:
-            from rlscope_jax.capture._session import rewrite_compiles
+        if self._calls is not None:
+            self._calls.close()
+        if self.kept:
+            from rlscope_jax.capture._session import rewrite
 
             with suppress(OSError, ValueError):  # the last window told of all but the latest
-                rewrite_compiles(self.kept[-1], self._compiled())
+                rewrite(self.kept[-1], calls=self._ended_calls(), compiles=self._compiled())
 
     def _run(self) -> None:
         try:
@@ -144,6 +150,7 @@ class Windows:
                 if self.plan.counts_runs and not self._runs.are_counted:
                     self._tell("this jax does not tell of runs: give seconds instead")
                     return False
+                self._watch_calls()
                 return True
         return False
 
@@ -224,6 +231,8 @@ class Windows:
             except RuntimeError as error:
                 self._tell(f"no window now: {error}")
                 return 0
+            if keep:
+                self._opened.append((recorder.started_ns, sys.maxsize))
             until = time.monotonic() + seconds
             full = resident_bytes() + self.plan.max_events * BYTES_RECORDING
             self._runs.start_over()
@@ -238,13 +247,17 @@ class Windows:
         window = Window(recorder.started_ns, recorder.stopped_ns, 0, -1)
         self.open_seconds += (recorder.stopped_ns - recorder.started_ns) / 1e9
         if keep:
+            collected = time.monotonic() - began
+            self._opened[-1] = recorder.started_ns, recorder.stopped_ns
             profile = write_profile(self.logdir, space)
             write_sidecar(
                 profile,
                 window,
                 part_of=self.run,
-                compiles=self._compiled(),
                 usage=recorder.usage,
+                collecting_ns=round(collected * 1e9),
+                calls=self._ended_calls(),
+                compiles=self._compiled(),
             )
             self.kept.append(profile)
         self.writing_seconds += time.monotonic() - began
@@ -266,6 +279,21 @@ class Windows:
 
     def _compiled(self) -> list[dict]:
         return [] if self._compiles is None else self._compiles.functions()
+
+    def _watch_calls(self) -> None:
+        import jax
+
+        from rlscope_jax.record.calls import Calls
+
+        self._calls = Calls(self._holds_a_window, jax.live_arrays)
+        self._calls.start()
+
+    def _holds_a_window(self, begin: int, end: int) -> bool:
+        """Whether a kept window was open between two unix ns."""
+        return any(opened < end and begin < closed for opened, closed in self._opened)
+
+    def _ended_calls(self) -> list[dict[str, int]]:
+        return [] if self._calls is None else [call._asdict() for call in self._calls.found()]
 
     def _give_way(self, begins: bool) -> None:
         """The program's own profiler begins or has ended: there can be but one at a time."""

@@ -46,10 +46,17 @@ def overhead_lines(data: dict[str, Any], key: str) -> list[str]:
     if overhead["correction"] == "none":
         return [f"times are raw: {overhead['reason']}"] if overhead["reason"] else []
     low, high = overhead["removed"]["interval"]
-    how = "this machine's calibration" if overhead["correction"] == "calibrated" else (
-        f"{overhead['anchors']['steps']} unprofiled steps of this run"
-    )  # fmt: skip
-    what = "steps" if data["steps"]["wall"] else "the window"
+    anchors = overhead["anchors"]
+    of_call = anchors is not None and "iterations" in anchors
+    what = "the call" if of_call else "steps" if data["steps"]["wall"] else "the window"
+    how = (
+        "this machine's calibration"
+        if anchors is None
+        else f"{anchors['iterations']:,} iterations of the same call{'s' if 'calls' in anchors else ''} "
+        "that nobody recorded"
+        if of_call
+        else f"{anchors['steps']} unprofiled steps of this run"
+    )
     lines = [
         f"profiling made {what} {overhead['inflation']:.2f} times as long; "
         f"{overhead['removed']['ns'] / 1e6:,.2f} ms [{low / 1e6:,.2f}, {high / 1e6:,.2f}] "

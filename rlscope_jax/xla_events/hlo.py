@@ -4,12 +4,13 @@ They sit in plane `/host:metadata`, in a statistic "Hlo Proto" of each event met
 (openxla/xla `hlo.proto`): HloProto{hlo_module=1}; HloModuleProto{name=1, computations=3, id=5,
 entry_computation_id=6, stack_frame_index=17}; HloComputationProto{name=1, instructions=2, id=5, root_id=6};
 HloInstructionProto{name=1, opcode=2, shape=3, metadata=7, custom_call_target=28, dot_dimension_numbers=30,
-id=35, operand_ids=36, called_computation_ids=38}; OpMetadata{op_name=2, stack_frame_id=15};
-ShapeProto{dimensions=3, tuple_shapes=4}.
+id=35, operand_ids=36, called_computation_ids=38, backend_config=43};
+OpMetadata{op_name=2, stack_frame_id=15}; ShapeProto{dimensions=3, tuple_shapes=4}.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -40,6 +41,8 @@ class Instruction:
     """The ShapeProto; see `elements`."""
     dot: bytes = b""
     """The DotDimensionNumbers of a dot."""
+    backend_config: bytes = b""
+    """What the backend notes of it, mostly JSON; see `trip_count`."""
 
 
 @dataclass
@@ -204,6 +207,8 @@ def _instruction(content: bytes, start: int, end: int) -> Instruction:
             instruction.operands += _ids(content, wire_type, first, last)
         elif number == 38:
             instruction.called += _ids(content, wire_type, first, last)
+        elif number == 43 and wire_type == wire.BYTES:
+            instruction.backend_config = content[first:last]
     return instruction
 
 
@@ -224,6 +229,15 @@ def dimensions(shape: bytes) -> list[int]:
         elif number == 4 and wire_type == wire.BYTES:
             return dimensions(shape[first:last])
     return sizes
+
+
+def trip_count(loop: Instruction) -> int | None:
+    """How often a while's body runs each time; None where XLA does not know it."""
+    try:
+        count = int(json.loads(loop.backend_config)["known_trip_count"]["n"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return count if 0 <= count < 1 << 63 else None
 
 
 def contracted(dot: bytes) -> list[int]:

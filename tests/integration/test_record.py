@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -380,3 +381,68 @@ def test_windows_wait_for_the_first_function_to_be_compiled(tmp_path):
     assert (done.returncode, done.stdout) == (0, "imported\n")
     for window in load(tmp_path / "log").windows or [load(tmp_path / "log")]:
         assert window.to_dict()["counts"]["device_ops"] > 0
+
+
+def test_a_long_call_that_ended_is_told_beside_its_windows(tmp_path):
+    text = """
+        @jax.jit
+        def whole(x):
+            return jax.lax.scan(body, x, None, length=1_000_000)[0]
+
+        def main():
+            x = jnp.ones((8, 8))
+            whole(x).block_until_ready()  # the result is dropped at once
+
+        main()
+    """
+    done = record(tmp_path, *EARLY, "--window", "0.01", program(tmp_path, text))
+    assert done.returncode == 0, done.stderr
+    calls = sessions(tmp_path / "log")[-1].sidecar["calls"]
+    assert len(calls) == 1, calls
+    data = load(tmp_path / "log").to_dict()
+    # Whether the windows were slower at all is the machine's to say: how many iterations they missed is not.
+    anchors = data["overhead"]["anchors"]
+    assert anchors is None or 0 < anchors["iterations"] < 1_000_000
+
+
+def test_a_call_that_failed_is_no_measure(tmp_path):
+    text = """
+        def stop(step):
+            raise ValueError("no such state")
+
+        @jax.jit
+        def whole(x):
+            def one(x, step):
+                jax.lax.cond(step == 250_000, lambda: jax.debug.callback(stop, step), lambda: None)
+                return body(x, None)
+
+            return jax.lax.scan(one, x, jnp.arange(1_000_000))[0]
+
+        whole(jnp.ones((8, 8))).block_until_ready()
+        jax.effects_barrier()
+    """
+    done = record(tmp_path, *EARLY, "--window", "0.01", program(tmp_path, text))
+    assert done.returncode == 1
+    assert "no such state" in done.stderr
+    assert sessions(tmp_path / "log")[-1].sidecar["calls"] == []
+
+
+def test_two_calls_that_wait_for_each_other_are_two(tmp_path):
+    text = """
+        from functools import partial
+
+        @partial(jax.jit, donate_argnums=0)
+        def whole(x):
+            return jax.lax.scan(body, x, None, length=700_000)[0]
+
+        first = whole(jnp.ones((8, 8)))
+        kept = first + 1
+        second = whole(first)
+        second.block_until_ready()
+    """
+    done = record(tmp_path, *EARLY, "--window", "0.01", program(tmp_path, text))
+    assert done.returncode == 0, done.stderr
+    calls = sessions(tmp_path / "log")[-1].sidecar["calls"]
+    assert len(calls) <= 2
+    for earlier, later in pairwise(calls):
+        assert earlier["end_unix_ns"] <= later["begin_unix_ns"]

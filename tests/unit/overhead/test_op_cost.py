@@ -3,7 +3,8 @@
 import numpy as np
 
 from rlscope_jax.overhead.new_memory import NewMemory
-from rlscope_jax.overhead.op_cost import INTERRUPTED, gaps, has_tails, op_costs
+from rlscope_jax.overhead.op_cost import INTERRUPTED, has_tails, op_costs
+from rlscope_jax.overhead.op_cost import gaps as gaps_of
 from rlscope_jax.xla_events.trace import OpLine
 
 
@@ -15,18 +16,34 @@ def op_line(start, end, tail):
     )  # fmt: skip
 
 
+def gaps(start, end, longest, inside=None, run=None):
+    count = len(start)
+    return gaps_of(
+        np.array(start), np.array(end), longest, np.array(inside or [False] * count),
+        np.array(run or [0] * count, np.int32),
+    ).tolist()  # fmt: skip
+
+
 def test_a_gap_reaches_to_the_sibling_before():
     #        while, first, second, nested in second, after the while
     start, end = [0, 10, 40, 45, 120], [100, 30, 90, 60, 130]
-    assert gaps(np.array(start), np.array(end), 1000).tolist() == [0, 0, 10, 0, 0]
+    assert gaps(start, end, 1000) == [0, 0, 10, 0, 0]
 
 
 def test_a_long_gap_is_something_else():
-    assert gaps(np.array([0, 5, 60]), np.array([100, 10, 70]), 49).tolist() == [0, 0, 0]
+    assert gaps([0, 5, 60], [100, 10, 70], 49) == [0, 0, 0]
 
 
 def test_ops_that_overlap_leave_no_gap():
-    assert gaps(np.array([0, 0, 5]), np.array([100, 20, 30]), 1000).tolist() == [0, 0, 0]
+    assert gaps([0, 0, 5], [100, 20, 30], 1000) == [0, 0, 0]
+
+
+def test_ops_of_a_loop_that_a_window_cut_follow_each_other_too():
+    #             three in the loop, one in the next run's, one in no loop
+    start, end = [0, 12, 24, 40, 45], [10, 20, 34, 44, 50]
+    loops = [True, True, True, True, False]
+    assert gaps(start, end, 1000, loops, [0, 0, 0, 1, 1]) == [0, 2, 4, 0, 0]
+    assert gaps(start, end, 3, loops, [0, 0, 0, 1, 1]) == [0, 2, 0, 0, 0]
 
 
 def test_of_a_gap_much_longer_than_usual_the_loop_keeps_the_rest():
