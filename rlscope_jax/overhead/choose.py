@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rlscope_jax.overhead.anchors import TELLING_INFLATION, USUAL_RATIO, Anchors, telling, typical
@@ -23,9 +24,9 @@ NO_SLOWER_CALL = (
     "a recorded iteration took no longer than one that was not, within what windows differ by; "
     "to take out what ops cost all the same run: rlscope-jax calibrate"
 )
-NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 5 or more `wait` steps"
-USABLE_SPREAD = 0.3
-"""Unprofiled steps this steady are preferred to constants, which know nothing of the program."""
+NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 7 or more `wait` steps"
+LEAST_WEIGHT = 0.25
+"""Unprofiled steps that say less than this beside the constants are left out."""
 OP_SPREAD = 0.18
 """The least relative half-width for one operation; docs/correction.md says how often it holds."""
 
@@ -61,16 +62,18 @@ def choose(
     known = calibrated(trace, constants)
     on_cpu = bool(trace.op_lines) and trace.devices[0].kind == "cpu"
     of_call = isinstance(anchors, RestOfCall) and (on_cpu or not trace.devices)
-    usable = known is not None and (tails or not on_cpu)
     problem = None
     if anchors is not None and (of_call or (steps and on_cpu)):
-        both = (
-            _of_call(anchors, known)
-            if isinstance(anchors, RestOfCall)
-            else _of_steps(overhead, steps, anchors, known if tails else None)
-        )
+        if isinstance(anchors, RestOfCall):
+            both = _of_call(anchors, known)
+        else:
+            both = _of_steps(overhead, steps, anchors, known if tails else None)
         method, problem = _anchored(both, known, tails)
-        if method is not None and (not usable or _is_narrower(method, known)):
+        if method is not None and both.woken and not isinstance(anchors, RestOfCall):
+            # Which threads were put to sleep depends on what an op costs, which is known better now.
+            woken = overhead.wakes_of_steps(method.ratio.value, steps)[_counted(steps)].mean()
+            method, problem = _anchored(replace(both, woken=float(woken)), known, tails)
+        if method is not None:
             return Corrected(overhead.correct(method, steps), problem=problem)
         problem = problem if method is None else None
         if method is None and known is None:
@@ -80,13 +83,6 @@ def choose(
     if on_cpu and not tails:
         return Corrected(None, NO_TAILS, problem)
     return Corrected(overhead.correct(known, steps), problem=problem)
-
-
-def _is_narrower(anchored: Method, calibrated: Method | None) -> bool:
-    """Whether the unprofiled steps say more than the constants: few or unsteady ones do not."""
-    if calibrated is None:
-        return True
-    return anchored.ratio.relative <= max(calibrated.ratio.relative, USABLE_SPREAD)
 
 
 def calibrated(trace: Trace, constants: Constants | None) -> Method | None:
@@ -131,8 +127,7 @@ class _Both:
 
 def _of_steps(overhead: Overhead, steps: list[Step], anchors: Anchors, known: Method | None) -> _Both:
     """A typical step."""
-    spans = [step.end - step.start for step in steps]
-    counted = telling(spans)
+    spans, counted = _spans(steps), _counted(steps)
     host = woken = 0.0
     if known is not None:
         host = float(overhead.host_of_steps(known, steps)[counted].mean())
@@ -153,6 +148,14 @@ def _of_steps(overhead: Overhead, steps: list[Step], anchors: Anchors, known: Me
     )
 
 
+def _spans(steps: list[Step]) -> list[int]:
+    return [step.end - step.start for step in steps]
+
+
+def _counted(steps: list[Step]) -> list[int]:
+    return telling(_spans(steps))
+
+
 def _of_call(rest: RestOfCall, known: Method | None) -> _Both:
     """A typical iteration of a long call."""
     told = {
@@ -169,7 +172,8 @@ def _of_call(rest: RestOfCall, known: Method | None) -> _Both:
 def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | None, Problem | None]:
     """The method that makes profiled work as long as the unprofiled.
 
-    Where constants are known, one factor scales them all; else the ratio of the ops alone is found.
+    Where constants are known, one factor scales them all, and is weighed against what they say; else the
+    ratio of the ops alone is found. None where the unprofiled work says nothing, or next to nothing.
     """
     usable = known if tails else None
     expected = both.units if usable is None else usable.ratio.value * both.units + both.host
@@ -179,11 +183,18 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
     extra = both.profiled - both.base
     if extra <= both.doubt:  # no slower than they are unsteady: a zero with a narrow interval would be a lie
         return None, None
-    factor = max(extra - woken, 0.0) / expected
+    factor, off = max(extra - woken, 0.0) / expected, both.doubt / expected
+    problem = _unusual(factor * (usable.ratio.value if usable else 1.0), both) if tails else None
+    relative = both.doubt / extra
+    if usable is not None and abs(factor - 1) <= off + usable.ratio.relative:
+        weight = _weight(off, usable.ratio.relative)
+        if weight < LEAST_WEIGHT:
+            return None, None
+        # Both say the same within what they leave open: what is known together is known better.
+        factor, relative = 1 + weight * (factor - 1), math.sqrt(weight) * relative
     value = factor * (usable.ratio.value if usable else 1.0)
-    relative = max(both.doubt / extra, both.least_spread)
+    relative = max(relative, both.least_spread)
     ratio = Constant(value, max(value * (1 - relative), 0.0), value * (1 + relative))
-    problem = _unusual(value, both) if tails else None
     method = Method(
         "anchored",
         ratio,
@@ -198,6 +209,11 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
         anchors={**both.told, "ratio": round(value, 4) if tails else None},
     )
     return method, problem
+
+
+def _weight(off: float, spread: float) -> float:
+    """Of a figure known to `off` beside another known to `spread`: the inverse of its variance."""
+    return spread**2 / (spread**2 + off**2) if off > 0 else 1.0
 
 
 def _unusual(ratio: float, both: _Both) -> Problem | None:

@@ -120,6 +120,31 @@ def test_unsteady_unprofiled_steps_give_way_to_the_constants(tmp_path):
     assert choose(Overhead(attribution), steps, CONSTANTS, unsteady).correction.method.name == "calibrated"
 
 
+def test_unprofiled_steps_and_constants_that_agree_are_weighed(tmp_path):
+    attribution, steps = recorded(tmp_path, body(50), steps=5)
+    overhead = Overhead(attribution)
+    extra = RATIO * 200 * NS * 101 / 1000
+    work = (steps[0].end - steps[0].start) / 1000 - extra
+    # Ratios about RATIO * 1.05, scattered: not sure of it.
+    some = Anchors(tuple(round(work - 0.05 * extra + off * extra) for off in (-0.2, -0.1, 0, 0.1, 0.2)))
+    alone = choose(overhead, steps, None, some).correction.method.ratio
+    both = choose(overhead, steps, CONSTANTS, some).correction.method
+    assert both.name == "anchored"
+    assert CONSTANTS.tail_ratio.value < both.ratio.value < alone.value
+    assert both.ratio.relative < min(alone.relative, CONSTANTS.tail_ratio.relative)
+
+
+def test_unprofiled_steps_that_contradict_the_constants_are_believed(tmp_path):
+    attribution, steps = recorded(tmp_path, body(50), steps=5)
+    overhead = Overhead(attribution)
+    extra = RATIO * 200 * NS * 101 / 1000
+    work = (steps[0].end - steps[0].start) / 1000 - extra
+    half = Anchors(tuple(round(work + (0.5 + off) * extra) for off in (-0.1, -0.05, 0, 0.05, 0.1)))
+    alone = choose(overhead, steps, None, half).correction.method.ratio
+    both = choose(overhead, steps, CONSTANTS, half).correction.method.ratio
+    assert (both.value, both.relative) == pytest.approx((alone.value, alone.relative))
+
+
 def test_without_anything_known_it_says_so(tmp_path):
     attribution, steps = recorded(tmp_path, body(5))
     assert choose(Overhead(attribution), steps, None, None).reason == NOT_CALIBRATED
