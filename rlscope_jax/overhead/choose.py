@@ -184,8 +184,9 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
     if extra <= both.doubt:  # no slower than they are unsteady: a zero with a narrow interval would be a lie
         return None, None
     factor, off = max(extra - woken, 0.0) / expected, both.doubt / expected
-    problem = _unusual(factor * (usable.ratio.value if usable else 1.0), both) if tails else None
     relative = both.doubt / extra
+    found = factor * (usable.ratio.value if usable else 1.0)
+    problem = _unusual(found, max(relative, both.least_spread), both) if tails else None
     if usable is not None and abs(factor - 1) <= off + usable.ratio.relative:
         weight = _weight(off, usable.ratio.relative)
         if weight < LEAST_WEIGHT:
@@ -216,11 +217,13 @@ def _weight(off: float, spread: float) -> float:
     return spread**2 / (spread**2 + off**2) if off > 0 else 1.0
 
 
-def _unusual(ratio: float, both: _Both) -> Problem | None:
+def _unusual(ratio: float, relative: float, both: _Both) -> Problem | None:
+    """A ratio that even the nearer end of its interval leaves unusual."""
     (low, high), inflation = USUAL_RATIO, both.profiled / both.base
     of_call = "iterations" in both.told
     what, more = ("iterations", "") if of_call else ("steps", " with more `wait` steps")
-    if inflation <= TELLING_INFLATION or low <= ratio <= high:
+    usual = low <= ratio * (1 + relative) and ratio * (1 - relative) <= high
+    if inflation <= TELLING_INFLATION or usual:
         return None
     return Problem(
         "unusual_overhead",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -85,7 +86,7 @@ class Overhead:
     def host_of_steps(self, method: Method, steps: list[Step]) -> np.ndarray:
         """float64[steps]: the host's part of each step, ps."""
         host = self.host(method)
-        return _within(host.at, host.wall_at, steps) + self.waits_of_steps(method, steps)
+        return _begun_within(host.at, host.wall_at, steps) + self.waits_of_steps(method, steps)
 
     def waits_of_steps(self, method: Method, steps: list[Step]) -> np.ndarray:
         """float64[steps]: what waking up from waits added to each step, ps."""
@@ -208,7 +209,7 @@ class Overhead:
         given_wakes = np.where(wakes.owner >= 0, given.device, given.idle) * wakes.cost
         removed = (
             given.device * method.ratio.value * self.device_units(steps)
-            + given.host * _within(host.at, host.wall_at, steps)
+            + given.host * _begun_within(host.at, host.wall_at, steps)
             + given.idle * self.waits_of_steps(method, steps)
             + _within(wakes.at, given_wakes, steps)
         )
@@ -278,10 +279,22 @@ def _shares(amounts: np.ndarray) -> np.ndarray:
 
 
 def _within(at: np.ndarray, amount: np.ndarray, steps: list[Step]) -> np.ndarray:
+    """What ended within each step."""
+    return _between(at, amount, steps, "right")
+
+
+def _begun_within(at: np.ndarray, amount: np.ndarray, steps: list[Step]) -> np.ndarray:
+    """What began within each step, the step's own mark with it."""
+    return _between(at, amount, steps, "left")
+
+
+def _between(
+    at: np.ndarray, amount: np.ndarray, steps: list[Step], side: Literal["left", "right"]
+) -> np.ndarray:
     order = np.argsort(at, kind="stable")
     upto = np.append(0.0, np.cumsum(amount[order]))
-    begin = np.searchsorted(at[order], [step.start for step in steps], "right")
-    end = np.searchsorted(at[order], [step.end for step in steps], "right")
+    begin = np.searchsorted(at[order], [step.start for step in steps], side)
+    end = np.searchsorted(at[order], [step.end for step in steps], side)
     return upto[end] - upto[begin]
 
 

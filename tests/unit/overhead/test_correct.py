@@ -1,5 +1,7 @@
 """Recordings whose every event cost a known time: what is left is what the work took."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,6 +70,14 @@ def test_corrected_cells_sum_to_the_corrected_wall_time(tmp_path):
     begin, end = attribution.trace.window
     assert sum(row.wall for row in correction.table.rows) == end - begin - correction.removed
     assert sum(correction.steps) == correction.removed  # every run lies in its step
+
+
+def test_what_a_steps_own_mark_costs_is_the_steps(tmp_path):
+    attribution, steps = recorded(tmp_path, body(20), steps=3)
+    overhead = Overhead(attribution)
+    with_marks = overhead.correct(replace(METHOD, step=1 * US), steps)
+    assert with_marks.removed == overhead.correct(METHOD, steps).removed + 3 * US
+    assert sum(with_marks.steps) == with_marks.removed
 
 
 def test_a_single_operations_interval_is_wider_than_the_wholes(tmp_path):

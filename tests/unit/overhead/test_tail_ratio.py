@@ -25,3 +25,9 @@ def test_a_program_that_recording_hardly_slows_does_not_count():
 
 def test_a_backend_without_tails_has_none():
     assert tail_ratio([Sample("dot", [], 0.0)]).value == 0.0
+
+
+def test_one_disturbed_program_among_many_does_not_count():
+    agreeing = tail_ratio(samples(3.2, 3.2, 3.4, 3.6, 3.6, 3.6))
+    disturbed = tail_ratio(samples(3.2, 3.2, 3.4, 3.6, 3.6, 9.0))
+    assert disturbed.value == pytest.approx(agreeing.value, abs=0.1)
