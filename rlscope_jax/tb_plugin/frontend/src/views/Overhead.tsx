@@ -46,7 +46,12 @@ export function Overhead({ report }: Pick<ViewProps, "report">) {
         )}
       </section>
       {known && <Constants title="Constants of this machine" values={overhead.constants} />}
-      {overhead.anchors && <Constants title="Unprofiled steps" values={overhead.anchors} />}
+      {overhead.anchors && (
+        <Constants
+          title={"iterations" in overhead.anchors ? "The rest of the call" : "Unprofiled steps"}
+          values={overhead.anchors}
+        />
+      )}
       {known && <Removed report={report} />}
     </div>
   );
