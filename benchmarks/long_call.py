@@ -23,6 +23,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 
 
 def _tiny(length: int) -> tuple[Callable, object]:
@@ -151,6 +152,8 @@ def main() -> None:
     parser.add_argument("--train", type=int, help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PROGRAMS)}")
     options = parser.parse_args()
+    if unknown := [name for name in options.names if name not in PROGRAMS]:
+        parser.error(f"no program {', '.join(unknown)}; there are: {', '.join(PROGRAMS)}")
     if options.train:
         train(options.names[0], options.train)
         return
