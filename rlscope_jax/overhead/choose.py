@@ -62,7 +62,6 @@ def choose(
     known = calibrated(trace, constants)
     on_cpu = bool(trace.op_lines) and trace.devices[0].kind == "cpu"
     of_call = isinstance(anchors, RestOfCall) and (on_cpu or not trace.devices)
-    problem = None
     if anchors is not None and (of_call or (steps and on_cpu)):
         if isinstance(anchors, RestOfCall):
             both = _of_call(anchors, known)
@@ -75,14 +74,13 @@ def choose(
             method, problem = _anchored(replace(both, woken=float(woken)), known, tails)
         if method is not None:
             return Corrected(overhead.correct(method, steps), problem=problem)
-        problem = problem if method is None else None
-        if method is None and known is None:
+        if known is None:
             return Corrected(None, NO_SLOWER_CALL if of_call else NO_SLOWER)
     if known is None:
-        return Corrected(None, NOT_CALIBRATED, problem)
+        return Corrected(None, NOT_CALIBRATED)
     if on_cpu and not tails:
-        return Corrected(None, NO_TAILS, problem)
-    return Corrected(overhead.correct(known, steps), problem=problem)
+        return Corrected(None, NO_TAILS)
+    return Corrected(overhead.correct(known, steps))
 
 
 def calibrated(trace: Trace, constants: Constants | None) -> Method | None:

@@ -17,7 +17,7 @@ from rlscope_jax.overhead.repeats import Timings, host_events, overhead_of, reco
 LEAST_SPREAD = 0.18
 """Programs differ: in docs/correction.md it holds the truth of 16 of 23 workloads."""
 USUAL_RATIO, USUAL_SCATTER = 3.4, 0.3
-"""Nine calibrations at full speed on one machine came to 3.2 to 3.6."""
+"""Nine calibrations at full speed on one machine came to 3.2 to 3.6, two in a slow minute to 3.7 and 3.8."""
 TELLING_INFLATION = 1.5
 _LEAST_EVENTS = 200
 _RUNS = 5  # of a program in one window

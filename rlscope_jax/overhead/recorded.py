@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from rlscope_jax.attribution.attribute import Attribution
@@ -34,6 +35,26 @@ class Recorded(NamedTuple):
     sidecar: dict
 
 
+class _Window:
+    """One of them, with what it cost: told once, asked twice where it lies in a long call."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.steps, self.sidecar = recorded.steps, recorded.sidecar
+        self._attribution = recorded.attribution
+        self.constants = stored_constants(recorded.attribution.trace)
+
+    @cached_property
+    def overhead(self) -> Overhead:
+        """What recording it cost."""
+        memory = new_memory(self._attribution.trace, self.sidecar, self.steps, self.constants)
+        return Overhead(self._attribution, memory)
+
+    @property
+    def held(self) -> Held | None:
+        """What it holds of a call."""
+        return held_by(self.overhead, calibrated(self._attribution.trace, self.constants))
+
+
 def corrected_figures(windows: Sequence[Recorded], sidecars: Sequence[dict] = ()) -> list[Figures]:
     """The figures of each of some windows.
 
@@ -41,19 +62,20 @@ def corrected_figures(windows: Sequence[Recorded], sidecars: Sequence[dict] = ()
         windows: the windows; where `sidecars` are given, windows of one run.
         sidecars: what was written down beside all windows of that run, whether they were read or not.
     """
-    rests = _for_others(_rests_of_calls(windows, sidecars))
-    return [_figures(window, rest) for window, rest in zip(windows, rests, strict=True)]
+    known = [_Window(window) for window in windows]
+    rests = _for_others(_rests_of_calls(known, sidecars))
+    return [_figures(window, rest) for window, rest in zip(known, rests, strict=True)]
 
 
-def _figures(window: Recorded, rest: RestOfCall | str | None) -> Figures:
-    constants, anchors = stored_constants(window.attribution.trace), read_anchors(window.sidecar)
+def _figures(window: _Window, rest: RestOfCall | str | None) -> Figures:
+    constants, anchors = window.constants, read_anchors(window.sidecar)
     unknown = rest if isinstance(rest, str) else None
     known = anchors or (None if isinstance(rest, str) else rest)
     if constants is not None and isinstance(known, RestOfCall) and known.elsewhere:
         known = None
     if constants is None and known is None:
         return Figures.uncorrected(_in_full(NOT_CALIBRATED, unknown))
-    figures = Figures(choose(_overhead(window, constants), window.steps, constants, known))
+    figures = Figures(choose(window.overhead, window.steps, constants, known))
     corrected = figures.corrected
     if corrected.correction is None and corrected.reason is not None:
         return Figures(replace(corrected, reason=_in_full(corrected.reason, unknown)))
@@ -64,12 +86,7 @@ def _in_full(reason: str, unknown: str | None) -> str:
     return reason if unknown is None else f"{reason} (the call that windows lie in tells nothing: {unknown})"
 
 
-def _overhead(window: Recorded, constants: Constants | None) -> Overhead:
-    trace = window.attribution.trace
-    return Overhead(window.attribution, new_memory(trace, window.sidecar, window.steps, constants))
-
-
-def _rests_of_calls(windows: Sequence[Recorded], sidecars: Sequence[dict]) -> list[RestOfCall | str | None]:
+def _rests_of_calls(windows: Sequence[_Window], sidecars: Sequence[dict]) -> list[RestOfCall | str | None]:
     """For each window what the rest of the call says that it lies in; None where it lies in none."""
     found: list[RestOfCall | str | None] = [None] * len(windows)
     opened = [read_window(window.sidecar) for window in windows]
@@ -78,17 +95,12 @@ def _rests_of_calls(windows: Sequence[Recorded], sidecars: Sequence[dict]) -> li
         inside: list[tuple[int, Opened, Held | None]] = []
         for number, (recorded, when) in enumerate(zip(windows, opened, strict=True)):
             if when is not None and call.part_of(when):
-                inside.append((number, when, _held(recorded)))
+                inside.append((number, when, recorded.held))
         rest = rest_of_call(call, of_run, [(when, held) for _, when, held in inside])
         for number, when, _ in inside:
             if found[number] is None or 2 * call.part_of(when) > when.stop - when.start:
                 found[number] = rest
     return found
-
-
-def _held(window: Recorded) -> Held | None:
-    constants = stored_constants(window.attribution.trace)
-    return held_by(_overhead(window, constants), calibrated(window.attribution.trace, constants))
 
 
 def _for_others(rests: list[RestOfCall | str | None]) -> list[RestOfCall | str | None]:
