@@ -110,7 +110,7 @@ def _truths(times: np.ndarray, speeds: np.ndarray, steps: windows.Steps) -> dict
 def _unprofiled(step: Callable[[], None], steps: windows.Steps, count: int) -> list[tuple[float, int]]:
     step()
     steps.look()
-    found = [steps.time(step) for _ in range(count)]
+    found = steps.timed(step, count)
     steps.look()
     return found
 

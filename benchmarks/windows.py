@@ -63,17 +63,32 @@ class Steps:
                 return
             time.sleep(0.01)
 
-    def time(self, step: Callable[[], None]) -> tuple[float, int]:
-        """Take a step.
+    def timed(self, step: Callable[[], None], count: int) -> list[tuple[float, int]]:
+        """Take some steps, each timed up to the next with all that is done between them, as `record` does.
 
         Returns:
-            (what it took in ns with the look that may follow it, the number of the look before it).
+            For each (what it took in ns with the look that may follow it, the number of the look before it).
         """
-        before, began = self._pace.last, time.perf_counter_ns()
-        step()
+        found = []
+        began = time.perf_counter_ns()
+        for _ in range(count):
+            step()
+            before = self.passed()
+            now = time.perf_counter_ns()
+            found.append((float(now - began), before))
+            began = now
+        return found
+
+    def passed(self) -> int:
+        """A step has been taken: look at the speed if it is time to.
+
+        Returns:
+            The number of the look before the step.
+        """
+        before = self._pace.last
         if time.perf_counter_ns() - self._looked > BETWEEN_LOOKS:
             self._look()
-        return float(time.perf_counter_ns() - began), before
+        return before
 
     def look(self) -> None:
         """Look at the speed now."""
@@ -128,7 +143,8 @@ def record(step: Callable[[], None], steps: Steps, anchors: int, active: int, lo
     with profile(logdir, Schedule(wait=anchors + 1, active=active, repeat=1)) as profiler:
         steps.look()
         for _ in range(2 * anchors + active + 2):
-            looks.append(steps.time(step)[1])
+            step()
+            looks.append(steps.passed())
             profiler.step()
         steps.look()
     begin, end = anchors + 1, anchors + 1 + active

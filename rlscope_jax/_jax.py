@@ -299,8 +299,12 @@ def wait_for(value: Any = None) -> None:
 
 
 def step_annotation(name: str, step: int) -> Any:
-    """A trace annotation that marks one training step, as every XLA tool knows it."""
-    return jax.profiler.StepTraceAnnotation(name, step_num=step)
+    """A trace annotation that marks one training step, as every XLA tool knows it.
+
+    What `jax.profiler.StepTraceAnnotation` leaves, without the Python class around it: between dispatches of
+    a small program that costs 4.5 µs even while nobody records.
+    """
+    return TraceMe(name, step_num=step, _r=1)
 
 
 def _set_metadata() -> None:

@@ -49,9 +49,12 @@ class AnchorClock:
                 now = time.perf_counter_ns()
             self._began = now
 
-    def step_ends(self) -> None:
-        """The step that began is over, and has been waited for where it ends at an edge."""
-        now = time.perf_counter_ns()
+    def step_ends(self, now: int) -> None:
+        """The step that began is over, and has been waited for where it ends at an edge.
+
+        Args:
+            now: what `time.perf_counter_ns` said then.
+        """
         began, self._began = self._began, None
         if began is None:
             return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from rlscope_jax._process import resident_bytes
 from rlscope_jax.annotate import _traced
 
@@ -10,6 +12,8 @@ BYTES_WRITTEN = 57
 """Bytes of an event in the file: 51 to 60."""
 BYTES_RECORDING = 270
 """Bytes of memory that an event takes until the recorder stops: 200 to 276; stopping takes 900 more."""
+ASK_AGAIN_NS = 1_000_000
+"""Between two times that the system is asked: it takes microseconds, and leaves the caches cold."""
 
 
 class EventBudget:
@@ -39,6 +43,8 @@ class EventBudget:
         if _traced.compiles != self._compiles:  # compiling takes memory of its own
             self._compiles, self._compiled = _traced.compiles, True
             self._measure_from_here()
+        elif self._per_step is None and time.monotonic_ns() >= self._ask_from:
+            self._ask()
 
     def close(self, written: int) -> None:
         """The window ended; `written` is the size of its profile in bytes."""
@@ -56,11 +62,15 @@ class EventBudget:
         return self.limit is not None and (self._steps + 1) * self._events_of_a_step() > self.limit
 
     def _events_of_a_step(self) -> float:
-        if self._per_step is not None:
-            return self._per_step
-        steps = self._steps - self._measured_after
-        return max(0, resident_bytes() - self._resident) / BYTES_RECORDING / steps if steps else 0.0
+        return self._grown_per_step if self._per_step is None else self._per_step
 
     def _measure_from_here(self) -> None:
         self._resident = resident_bytes()
         self._measured_after = self._steps
+        self._grown_per_step = 0.0
+        self._ask_from = 0
+
+    def _ask(self) -> None:
+        grown = max(0, resident_bytes() - self._resident)
+        self._grown_per_step = grown / BYTES_RECORDING / (self._steps - self._measured_after)
+        self._ask_from = time.monotonic_ns() + ASK_AGAIN_NS

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 import warnings
 from contextlib import ExitStack
 from pathlib import Path
@@ -77,6 +79,8 @@ class profile:
         self._phase = self._following = Phase.OFF
         self._ends_at_edge = False
         """Whether a window begins or ends with the step that runs."""
+        self._look_ahead_from: float = 0
+        """Up to this step the one after it is like it."""
         self._recorder: _jax.Recorder | None = None
         self._budget = EventBudget(max_events)
         self._first_step = 0
@@ -131,13 +135,14 @@ class profile:
                 are waited for, so that no device work of one step is recorded, or missed, in another.
                 Work whose results were all dropped can only be waited for through `value`.
         """
+        now = time.perf_counter_ns()
         with self._lock:
             if self._is_forked():
                 return
             if self._closed:
                 self._warn("outside", "step() was called outside the profile's block")
                 return
-            self._end_step(value)
+            self._end_step(value, now)
 
     def report(self) -> Report:
         """The report of the newest window; call it after the block, or between windows.
@@ -155,15 +160,16 @@ class profile:
 
         return load(self.sessions[-1])
 
-    def _end_step(self, value: Any) -> None:
+    def _end_step(self, value: Any, now: int) -> None:
         self._last = value
         following, edge = self._following, self._ends_at_edge
         if edge:
             self._window.close()
         if edge or self._clock.starts_after_this_step:
             self._wait(value)
-        self._clock.step_ends()
+            now = time.perf_counter_ns()
         self._close_step()
+        self._clock.step_ends(now)
         early = self._stops_early(edge)  # our own work from here on: no part of the step
         if early:
             self._window.close()
@@ -290,17 +296,23 @@ class profile:
         return True
 
     def _open_step(self) -> None:
-        # Now rather than when the step ends: what we do then would lengthen it.
-        self._following = self._phase_of(self._step + 1)
-        self._ends_at_edge = self._following is not self._phase or (
-            self._phase is Phase.ACTIVE
-            and self.schedule is not None
-            and self.schedule.window_ends_after(self._step)
-        )
+        if self._ends_at_edge or self._step + 1 >= self._look_ahead_from:
+            self._look_ahead()  # now, for when the step ends that would lengthen it
         self._clock.step_begins(recorded=self._recorder is not None)
         if self._recorder is not None:
             self._step_scope = _jax.step_annotation(STEP_NAME, self._step)
             self._step_scope.__enter__()
+
+    def _look_ahead(self) -> None:
+        """What follows the step that begins, and up to which step it stays so."""
+        self._following = self._phase_of(self._step + 1)
+        self._ends_at_edge = self._following is not self._phase
+        if self.schedule is None:
+            self._look_ahead_from = math.inf
+        else:
+            self._ends_at_edge |= self._phase is Phase.ACTIVE and self.schedule.window_ends_after(self._step)
+            # The step before the next change may be a warmup, see `_phase_of`.
+            self._look_ahead_from = self.schedule.next_change(self._step + 1) - 1
 
     def _close_step(self) -> None:
         scope, self._step_scope = self._step_scope, None

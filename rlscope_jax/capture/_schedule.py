@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -49,6 +50,20 @@ class Schedule:
     def window_ends_after(self, step: int) -> bool:
         """Whether `step` is the last active step of its cycle."""
         return self.phase(step) is Phase.ACTIVE and self._place(step)[1] == self._length - 1
+
+    def next_change(self, step: int) -> float:
+        """The first step after `step` that may have another phase or lie in another window.
+
+        Returns:
+            Its number; infinite where all that follow are alike.
+        """
+        cycle, position = self._place(step)
+        if cycle < 0:
+            return self.skip_first
+        if self.repeat and cycle >= self.repeat:
+            return math.inf
+        edges = (self.wait, self.wait + self.warmup, self._length)
+        return step + next(edge for edge in edges if edge > position) - position
 
     @property
     def _length(self) -> int:

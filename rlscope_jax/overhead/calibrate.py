@@ -14,7 +14,7 @@ from rlscope_jax.overhead.op_ratio import Repeats, Sample, tail_ratio
 from rlscope_jax.overhead.pace import Pace
 from rlscope_jax.overhead.suite import PROGRAMS
 
-_TURNS, _TURN_SECONDS = 2, 0.27
+_TURNS, _TURN_SECONDS = 2, 0.23
 
 Progress = Callable[[float], None]
 
@@ -28,7 +28,6 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
     _discard_first_capture()
     page = page_cost()
     event, annotation, python_call = host_costs()
-    step = step_cost(event)
     pace = Pace()
     repeats = [Repeats(name, make(), pace) for name, make in PROGRAMS.items()]
     for number, one in enumerate(_TURNS * repeats):
@@ -38,7 +37,7 @@ def calibrate(progress: Progress = lambda share: None) -> tuple[Constants, list[
     samples = [one.sample(event.value, page.value) for one in repeats]
     ratio = tail_ratio(samples)
     floor = min((sample.floor_ns for sample in samples if sample.ratios), default=0.0) / 8
-    wait = wait_cost(ratio, event)
+    step, wait = step_cost(ratio, event, page), wait_cost(ratio, event)
     return Constants(ratio, floor, event, annotation, step, wait, python_call, page), samples
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import mmap
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import jax
 import jax.numpy as jnp
@@ -14,14 +16,19 @@ import numpy as np
 
 from rlscope_jax import _jax
 from rlscope_jax._process import usage
-from rlscope_jax.capture._waits import visible_waits
+from rlscope_jax.capture import Schedule, profile
 from rlscope_jax.overhead.constants import Constant
 from rlscope_jax.overhead.correct import Overhead
+from rlscope_jax.overhead.op_ratio import USUAL_RATIO
 from rlscope_jax.overhead.pace import Pace, on_the_fastest_core
-from rlscope_jax.overhead.repeats import Timings, host_events, overhead_of, recorded
-from rlscope_jax.overhead.suite import waited_for
+from rlscope_jax.overhead.repeats import Timings, host_events, overhead_in, overhead_of, recorded
+from rlscope_jax.overhead.suite import short_loops, waited_for
+from rlscope_jax.xla_events.sessions import sessions
 
 _CALLS, _MARKS = 100, 1000
+_WINDOWS = 8
+_TIMES_MORE = 2
+"""Repeats are at most so many times as many while few of them are at full speed."""
 _PAGES = 4096
 _FEW_CORES = 4
 
@@ -67,37 +74,70 @@ def host_costs() -> tuple[Constant, Constant, Constant]:
         for _ in range(_MARKS):
             nothing()
 
-    per_call = _events_per_call(calls)
-    with on_the_fastest_core():
-        return (
-            _constant(*_with_and_without(calls, calls), _CALLS * per_call),
-            _constant(*_with_and_without(marks, marks), _MARKS),
-            _constant(*_with_and_without(python, python, python_tracer=True), 2 * _MARKS),
-        )
+    seen = overhead_of(recorded(calls)[0])
+    of_ops = USUAL_RATIO * float(seen.device.wall.sum()) / 1000  # one each: a fifth of what a call costs
+    return (
+        _constant(*_with_and_without(calls, calls), max(host_events(seen), 1), of_ops),
+        _constant(*_with_and_without(marks, marks), _MARKS),
+        _constant(*_with_and_without(python, python, python_tracer=True), 2 * _MARKS),
+    )
 
 
-def step_cost(event: Constant) -> Constant:
-    """Of a step that dispatches and waits, as `profile()` records it, beyond its events, ns.
+def step_cost(ratio: Constant, event: Constant, page: Constant) -> Constant:
+    """Of a step that dispatches and waits, as `profile()` records it, beyond its ops and events, ns.
 
-    An annotation in a loop of nothing else costs a tenth of what it costs between dispatches.
+    Of steps of some tens of µs, where it counts. What surrounds a step leaves the caches cold for it: in a
+    loop of nothing else it costs a tenth of that, in one that calls a program of a single op half.
     """
-    one, x = _tiny_program()
+    costs = [_cost_of_a_step(one, x, ratio, event, page) for one, x in short_loops()]
+    value = statistics.fmean(costs)
+    return Constant(value, min(0.5 * value, *costs), max(1.5 * value, *costs))
+
+
+def _cost_of_a_step(
+    one: Callable[[jax.Array], jax.Array], x: jax.Array, ratio: Constant, event: Constant, page: Constant
+) -> float:
+    def step() -> None:
+        one(x).block_until_ready()
 
     def plain() -> None:
         for _ in range(_CALLS):
-            one(x).block_until_ready()
+            step()
 
-    def steps() -> None:
-        with visible_waits():
-            for number in range(_CALLS):
-                with _jax.step_annotation("rlscope_calibration", number):
-                    one(x).block_until_ready()
+    pace = Pace()
+    bases, profiled = Timings(pace), Timings(pace)
+    expected: list[float] = []
+    while not _done(len(expected), _WINDOWS, bases, profiled):
+        with on_the_fastest_core():
+            plain()
+            pace.look()
+            bases.time(plain)
+            overhead, pages = _profiled_steps(step, profiled)
+            expected.append(_explained(overhead, ratio, event) + pages * page.value)
+    extra = (np.array(profiled.took) - expected)[profiled.chosen()]
+    return max(float(np.median(extra)) - bases.typical(), 0.0) / _CALLS
 
-    expected = _events_per_call(steps) * event.value
-    with on_the_fastest_core():
-        bases, profiled = _with_and_without(plain, steps)
-    value = max((profiled.typical() - bases.typical()) / _CALLS - expected, 0.0)
-    return Constant(value, 0.5 * value, 1.5 * value)
+
+def _profiled_steps(step: Callable[[], None], timings: Timings) -> tuple[Overhead, int]:
+    """Record a window of `_CALLS` steps, and add what they took to `timings`.
+
+    Returns:
+        (what recording them cost, the pages of memory that were touched for the first time).
+    """
+    pace = timings.pace
+    with tempfile.TemporaryDirectory() as directory:
+        with profile(directory, Schedule(wait=1, active=_CALLS, repeat=1)) as profiler:
+            before = pace.look()
+            for _ in range(_CALLS + 1):
+                step()
+                profiler.step()
+            pace.look()
+        [session] = sessions(directory)
+        overhead = overhead_in(profiler.sessions[0])
+    threads = overhead.attribution.trace.host_threads
+    spans = [one.end - one.start for thread in threads for one in thread.steps]
+    timings.add(_CALLS * statistics.median(spans) / 1000, before)
+    return overhead, session.sidecar.get("page_faults") or 0
 
 
 def wait_cost(ratio: Constant, event: Constant) -> Constant:
@@ -153,10 +193,6 @@ def _tiny_program() -> tuple[Callable[[jax.Array], jax.Array], jax.Array]:
     return one, x
 
 
-def _events_per_call(calls: Callable[[], None]) -> float:
-    return max(host_events(overhead_of(recorded(calls)[0])) / _CALLS, 1.0)
-
-
 def _with_and_without(
     plain: Callable[[], None],
     work: Callable[[], None],
@@ -169,27 +205,35 @@ def _with_and_without(
 
     Args:
         keep: given each profile.
-        cores: those that have to be at full speed; none is the one that the calling thread runs on.
+        repeats: so many, more if few were at full speed.
+        cores: those that have to be at full speed; with none all threads keep to the fastest.
     """
     pace = Pace(cores)
     bases, profiled = Timings(pace), Timings(pace)
-    for _ in range(repeats):
-        plain()
-        pace.look()
-        bases.time(plain)
-        recorder = _jax.Recorder(python_tracer=python_tracer)
-        profiled.time(work)
-        keep(recorder.stop())
-        plain()
-        pace.look()
-        bases.time(plain)
+    while not _done(len(profiled.took), repeats, bases, profiled):
+        with nullcontext() if cores else on_the_fastest_core():
+            plain()
+            pace.look()
+            bases.time(plain)
+            recorder = _jax.Recorder(python_tracer=python_tracer)
+            profiled.time(work)
+            keep(recorder.stop())
+            plain()
+            pace.look()
+            bases.time(plain)
     return bases, profiled
 
 
-def _constant(bases: Timings, profiled: Timings, events: float) -> Constant:
-    """ns that an event added."""
+def _done(repeats: int, least: int, bases: Timings, profiled: Timings) -> bool:
+    if least <= repeats < _TIMES_MORE * least:
+        return bases.are_enough and profiled.are_enough
+    return repeats >= least
+
+
+def _constant(bases: Timings, profiled: Timings, events: int, of_others: float = 0.0) -> Constant:
+    """ns that an event added, where others than these cost so much in all."""
     quick, slow = (np.array(times.took)[times.chosen()] for times in (bases, profiled))
-    value = max(float(np.median(slow) - np.median(quick)) / events, 0.0)
+    value = max(float(np.median(slow) - np.median(quick) - of_others) / events, 0.0)
     spread = max(float(_spread(slow) + _spread(quick)) / (2 * events), 0.2 * value)
     return Constant(value, max(value - spread, 0.0), value + spread)
 

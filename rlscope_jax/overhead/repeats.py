@@ -33,20 +33,32 @@ class Timings:
 
     def time(self, work: Callable[[], None]) -> None:
         """Do it once more; the look before it has been made."""
-        self.looks.append(self.pace.last)
-        began = time.perf_counter_ns()
+        before, began = self.pace.last, time.perf_counter_ns()
         work()
-        self.took.append(float(time.perf_counter_ns() - began))
+        self.add(time.perf_counter_ns() - began, before)
         self.pace.look()
+
+    def add(self, took: float, before: int) -> None:
+        """It has been done once more, in `took` ns between the look `before` and the one after that."""
+        self.took.append(float(took))
+        self.looks.append(before)
 
     def chosen(self) -> np.ndarray:
         """The repeats to believe: those at full speed, or the fastest quarter where few are."""
-        looks = np.array(self.looks, np.int64)
-        full = self.pace.at_full_speed()
-        found = np.flatnonzero(full[looks] & full[looks + 1])
+        found = self._at_full_speed()
         if len(found) >= _FEW:
             return found
         return np.argsort(self.took, kind="stable")[: max(len(self.took) // 4, 3)]
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether there are some at full speed."""
+        return len(self._at_full_speed()) >= _FEW
+
+    def _at_full_speed(self) -> np.ndarray:
+        looks = np.array(self.looks, np.int64)
+        full = self.pace.at_full_speed()
+        return np.flatnonzero(full[looks] & full[looks + 1])
 
     def typical(self) -> float:
         """ns of one repeat."""
@@ -70,7 +82,12 @@ def overhead_of(space: bytes) -> Overhead:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "calibration.xplane.pb"
         path.write_bytes(space)
-        return Overhead(attribute(read_trace(path)))
+        return overhead_in(path)
+
+
+def overhead_in(path: Path) -> Overhead:
+    """The same of a profile on disk."""
+    return Overhead(attribute(read_trace(path)))
 
 
 def host_events(overhead: Overhead) -> int:

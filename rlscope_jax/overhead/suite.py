@@ -124,6 +124,16 @@ PROGRAMS: dict[str, Callable[[], Callable[[], None]]] = {
 }
 
 
+def short_loops() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
+    """Programs of some tens of µs that run on the calling thread, each with its argument."""
+
+    def repeated(body: Body, length: int) -> Callable[[jax.Array], jax.Array]:
+        return jax.jit(lambda x: jax.lax.scan(lambda c, _: (body(c), None), x, None, length=length)[0])
+
+    x = jnp.full((8, 8), 0.01)
+    return [(repeated(lambda c: jnp.tanh(c @ c), 8), x), (repeated(_update, 4), x)]
+
+
 def waited_for() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
     """Programs too large to run on the calling thread, each with its argument: one short, one longer."""
     return [

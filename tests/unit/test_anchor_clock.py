@@ -28,7 +28,7 @@ def take(clock, now, step, count):
     for _ in range(count):
         clock.step_begins(recorded=False)
         now["ns"] += step
-        clock.step_ends()
+        clock.step_ends(now["ns"])
         now["ns"] += 2 * US  # our own work between two steps
 
 

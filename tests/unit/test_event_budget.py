@@ -15,6 +15,7 @@ def memory(monkeypatch):
     """What the process holds, in bytes, to be changed by the test."""
     held = [100 * MB]
     monkeypatch.setattr(_budget, "resident_bytes", lambda: held[0])
+    monkeypatch.setattr(_budget, "ASK_AGAIN_NS", 0)
     return held
 
 
@@ -32,6 +33,26 @@ def test_growth_is_counted_as_events(memory):
         full.append(budget.is_full)
     assert full == [False, False, True, True]  # after three steps, a fourth would be too much
     assert budget.estimate == 4000
+
+
+def test_during_short_steps_the_system_is_asked_now_and_then(memory, monkeypatch):
+    now = [0]
+    monkeypatch.setattr(_budget, "ASK_AGAIN_NS", 1_000_000)
+    monkeypatch.setattr(_budget.time, "monotonic_ns", lambda: now[0])
+    budget = EventBudget(limit=10_000)
+    budget.open()
+    estimates = []
+    for _ in range(100):
+        now[0] += 30_000
+        grow(budget, memory, 10)
+        estimates.append(budget.estimate)
+    assert estimates == [10 * steps for steps in range(1, 101)]
+    asked = []
+    monkeypatch.setattr(_budget, "resident_bytes", lambda: asked.append(1) or memory[0])
+    for _ in range(100):
+        now[0] += 30_000
+        grow(budget, memory, 10)
+    assert len(asked) == 3
 
 
 def test_a_step_that_compiles_is_not_measured(memory, monkeypatch):

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rlscope_jax.capture import Phase, Schedule
 
@@ -21,6 +23,24 @@ def test_phases_are_those_of_torch_profiler(schedule, phases):
 def test_a_window_ends_after_its_last_active_step():
     schedule = Schedule(wait=1, active=2)
     assert [schedule.window_ends_after(step) for step in range(6)] == [False, False, True] * 2
+
+
+@given(
+    st.builds(
+        Schedule,
+        skip_first=st.integers(0, 4),
+        wait=st.integers(0, 4),
+        warmup=st.integers(0, 3),
+        active=st.integers(1, 3),
+        repeat=st.integers(0, 3),
+    ),
+    st.integers(0, 40),
+)
+def test_up_to_the_next_change_all_steps_are_alike(schedule, step):
+    upto = int(min(schedule.next_change(step), 60))
+    assert upto > step
+    assert {schedule.phase(one) for one in range(step, upto)} == {schedule.phase(step)}
+    assert not any(schedule.window_ends_after(one) for one in range(step, upto - 1))
 
 
 @pytest.mark.parametrize("wrong", [{"active": 0}, {"wait": -1}, {"warmup": 1.5}])
