@@ -1,8 +1,9 @@
-"""What the system says of this process: cheap enough to ask at every training step."""
+"""What the system says of this process, cheap enough to ask at every training step, and of its machine."""
 
 from __future__ import annotations
 
 import os
+import platform
 from functools import cache
 from typing import NamedTuple
 
@@ -54,3 +55,14 @@ def _statm(process: int) -> int:
     Of this process, which a forked child must not ask of its parent's.
     """
     return os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def processor() -> str:
+    """The model of the processor and how many of them this process may see."""
+    model = platform.processor() or platform.machine()
+    try:
+        with open("/proc/cpuinfo") as lines:
+            model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{model} x{os.cpu_count()}"

@@ -14,7 +14,7 @@ import jax
 import platformdirs
 
 from rlscope_jax import __version__, _jax
-from rlscope_jax._process import Usage
+from rlscope_jax._process import Usage, processor
 from rlscope_jax.annotate import _traced
 from rlscope_jax.names import decode
 
@@ -117,6 +117,7 @@ def write_sidecar(
         "rlscope_jax": __version__,
         "jax": jax.__version__,
         "platform": jax.default_backend(),
+        "processor": processor(),
         "session": session,
         "window": asdict(window),
         "names": {

@@ -13,7 +13,7 @@ from rlscope_jax.overhead.long_call import RestOfCall
 from rlscope_jax.overhead.method import Method
 from rlscope_jax.overhead.op_cost import has_tails
 from rlscope_jax.xla_events.health import Problem
-from rlscope_jax.xla_events.trace import Step, Trace
+from rlscope_jax.xla_events.trace import Step
 
 NOT_CALIBRATED = "this machine is not calibrated; run: rlscope-jax calibrate"
 NO_SLOWER = (
@@ -59,7 +59,7 @@ def choose(
     """
     trace = overhead.attribution.trace
     tails = has_tails(trace.op_lines)
-    known = calibrated(trace, constants)
+    known = calibrated(constants)
     on_cpu = bool(trace.op_lines) and trace.devices[0].kind == "cpu"
     of_call = isinstance(anchors, RestOfCall) and (on_cpu or not trace.devices)
     if anchors is not None and (of_call or (steps and on_cpu)):
@@ -83,24 +83,25 @@ def choose(
     return Corrected(overhead.correct(known, steps))
 
 
-def calibrated(trace: Trace, constants: Constants | None) -> Method | None:
+def calibrated(constants: Constants | None) -> Method | None:
     """Correction by a machine's constants alone; None where it has none."""
     if constants is None:
         return None
-    # Events of the Python tracer are not read: what they cost the host is then unknown.
-    host = 0.0 if trace.python_tracer else 1000.0
+    # Under the Python tracer most of what the host costs is calls of Python, known at least as well.
     event = constants.host_event
     return Method(
         "calibrated",
         constants.tail_ratio,
         max(constants.tail_ratio.relative, OP_SPREAD),
         1000.0 * constants.op_floor,
-        host * event.value,
-        max(event.relative, 0.2),
-        host * constants.step.value,
-        host * constants.wait.value,
-        constants.wait.relative,
-        constants.to_dict(),
+        host_event=1000.0 * event.value,
+        annotation=1000.0 * constants.annotation.value,
+        python_call=1000.0 * constants.python_call.value,
+        host_spread=max(event.relative, 0.2),
+        step=1000.0 * constants.step.value,
+        wait=1000.0 * constants.wait.value,
+        wait_spread=constants.wait.relative,
+        constants=constants.to_dict(),
     )
 
 
@@ -200,6 +201,8 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
         max(relative, OP_SPREAD if problem is None else UNUSUAL_SPREAD),
         op_floor=usable.op_floor if usable else 0.0,
         host_event=factor * usable.host_event if usable else 0.0,
+        annotation=factor * usable.annotation if usable else 0.0,
+        python_call=factor * usable.python_call if usable else 0.0,
         host_spread=usable.host_spread if usable else 0.0,
         step=factor * usable.step if usable else 0.0,
         wait=factor * usable.wait if usable else 0.0,

@@ -43,7 +43,7 @@ class Constants:
     wait: Constant
     """A wait for a program that another thread executes, beyond its events."""
     python_call: Constant
-    """One Python call under the Python tracer. Shown, not subtracted: those events are not read."""
+    """One Python call under the Python tracer."""
     page_fault: Constant
     """A page of memory that is touched for the first time."""
 

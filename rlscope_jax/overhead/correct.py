@@ -17,6 +17,7 @@ from rlscope_jax.overhead.op_cost import op_costs
 from rlscope_jax.overhead.removal import (
     DeviceCost,
     HostCost,
+    PerEvent,
     critical_part,
     device_cost,
     host_cost,
@@ -94,9 +95,10 @@ class Overhead:
 
     def host(self, method: Method) -> HostCost:
         """The host's part, ps."""
-        # Where host events are left alone (the Python tracer, no constants) so is the memory they took.
+        # Where host events are left alone (no constants) so is the memory they took.
         of_memory = method.ratio.value * self._memory.per_event if method.host_event else 0.0
-        return host_cost(self.attribution, self.cells, method.host_event + of_memory, method.step)
+        each = PerEvent(method.host_event + of_memory, method.annotation + of_memory, method.python_call)
+        return host_cost(self.attribution, self.cells, each, method.step)
 
     def correct(self, method: Method, steps: list[Step]) -> Correction:
         """Remove it all."""

@@ -79,7 +79,7 @@ def host_costs() -> tuple[Constant, Constant, Constant]:
     return (
         _constant(*_with_and_without(calls, calls), max(host_events(seen), 1), of_ops),
         _constant(*_with_and_without(marks, marks), _MARKS),
-        _constant(*_with_and_without(python, python, python_tracer=True), 2 * _MARKS),
+        _constant(*_with_and_without(python, python, python_tracer=True), _MARKS),
     )
 
 

@@ -20,6 +20,10 @@ class Method:
     """Relative half-width for a single operation; its ratio differs more than that of a whole program."""
     op_floor: float = 0.0
     host_event: float = 0.0
+    annotation: float = 0.0
+    """An event of our own operations."""
+    python_call: float = 0.0
+    """A call that the Python tracer recorded."""
     host_spread: float = 0.3
     """Relative half-width of what is taken from the host."""
     step: float = 0.0

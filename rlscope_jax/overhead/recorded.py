@@ -41,7 +41,7 @@ class _Window:
     def __init__(self, recorded: Recorded) -> None:
         self.steps, self.sidecar = recorded.steps, recorded.sidecar
         self._attribution = recorded.attribution
-        self.constants = stored_constants(recorded.attribution.trace)
+        self.constants = stored_constants(recorded.attribution.trace, recorded.sidecar)
 
     @cached_property
     def overhead(self) -> Overhead:
@@ -52,7 +52,7 @@ class _Window:
     @property
     def held(self) -> Held | None:
         """What it holds of a call."""
-        return held_by(self.overhead, calibrated(self._attribution.trace, self.constants))
+        return held_by(self.overhead, calibrated(self.constants))
 
 
 def corrected_figures(windows: Sequence[Recorded], sidecars: Sequence[dict] = ()) -> list[Figures]:
@@ -112,7 +112,10 @@ def _for_others(rests: list[RestOfCall | str | None]) -> list[RestOfCall | str |
     return [replace(most, elsewhere=True) if rest is None else rest for rest in rests]
 
 
-def stored_constants(trace: Trace) -> Constants | None:
+def stored_constants(trace: Trace, sidecar: dict) -> Constants | None:
     """The constants of the machine that recorded a trace, where it has been calibrated."""
     environment = trace.environment
-    return read(store_path(trace.host, environment.get("jaxlib"), environment.get("platform")))
+    return read(
+        store_path(trace.host, environment.get("jaxlib"), environment.get("platform")),
+        sidecar.get("processor"),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from rlscope_jax.attribution.attribute import Attribution, host_pieces
 from rlscope_jax.attribution.host_names import CATEGORIES
 from rlscope_jax.breakdown.sweep import Cells
 from rlscope_jax.breakdown.table import startup_owner
+from rlscope_jax.names import MARK
 from rlscope_jax.overhead.critical import Stretch, critical_share
 from rlscope_jax.overhead.op_cost import OpCosts
 from rlscope_jax.xla_events.host_lines import WAIT_NAME
@@ -99,14 +101,24 @@ class HostCost:
     thread: np.ndarray
     """float64[host owners, categories]."""
     events: np.ndarray
-    """int64[host owners, categories]: how many, steps left out."""
+    """int64[host owners, categories]: how many took the recorder's memory; steps left out."""
     at: np.ndarray
     """int64[events]: when each began."""
     wall_at: np.ndarray
     """float64[events]: what it added to the wall time, were its thread critical as often as on average."""
 
 
-def host_cost(attribution: Attribution, cells: Cells, per_event: float, per_step: float) -> HostCost:
+class PerEvent(NamedTuple):
+    """What recording one event costs the host, ps."""
+
+    of_runtime: float
+    annotation: float
+    """One of our own operations."""
+    python_call: float
+    """A call that the Python tracer recorded, into memory of its own."""
+
+
+def host_cost(attribution: Attribution, cells: Cells, per_event: PerEvent, per_step: float) -> HostCost:
     """Add up the host events' costs by owner and category.
 
     Of an owner's overhead the part is critical that its time is critical: while the device works or
@@ -118,11 +130,16 @@ def host_cost(attribution: Attribution, cells: Cells, per_event: float, per_step
     lanes = host_pieces(attribution, startup_owner(attribution) + 1)
     for activity, lane in zip(attribution.activities, lanes, strict=True):
         thread = activity.thread
-        events = thread.start[thread.op < 0]
+        events = np.flatnonzero(thread.op < 0)
+        ours = np.array([name.startswith(MARK) for name in thread.event_names] + [False], bool)
         steps = np.array([step.start for step in thread.steps], np.int64)
-        begins = np.concatenate([events, steps])
+        begins = np.concatenate([thread.start[events], thread.python_calls, steps])
+        cost = np.concatenate([
+            np.where(ours[thread.event[events]], per_event.annotation, per_event.of_runtime),
+            np.full(len(thread.python_calls), per_event.python_call),
+            np.full(len(steps), per_step),
+        ])  # fmt: skip
         is_event = np.arange(len(begins)) < len(events)
-        cost = np.where(is_event, per_event, per_step)
         place = np.searchsorted(lane.start, begins, "right") - 1
         inside = (place >= 0) & (begins < lane.end[np.maximum(place, 0)]) if len(lane.start) else place > 0
         begins, is_event, cost, place = begins[inside], is_event[inside], cost[inside], place[inside]

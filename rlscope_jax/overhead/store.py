@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
-import platform
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rlscope_jax._process import processor
 from rlscope_jax.errors import RlscopeError
 from rlscope_jax.overhead.constants import Constants
 
@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-SCHEMA = "rlscope_jax.calibration/2"
+SCHEMA = "rlscope_jax.calibration/3"
 OPTIONS = "host2"
 """The profiler options calibrated: host tracer level 2, Python tracer off, as `profile()` records."""
 
@@ -72,25 +72,18 @@ def save(path: Path, constants: Constants, when: str) -> None:
         partial.unlink(missing_ok=True)
 
 
-def read(path: Path) -> Constants | None:
-    """The constants of a file; None where there are none, or none that can be believed."""
+def read(path: Path, recorded_on: object = None) -> Constants | None:
+    """The constants of a file; None where there are none, or none that can be believed.
+
+    Args:
+        path: see `store_path`.
+        recorded_on: the processor of the recording to correct, as `write_sidecar` wrote it down; None where
+            nobody did: then this machine's.
+    """
     try:
         content = json.loads(path.read_text())
-        if content["schema"] != SCHEMA or content["processor"] != processor():
-            return None  # the machine of that name has been replaced
+        if content["schema"] != SCHEMA or content["processor"] != (recorded_on or processor()):
+            return None  # the machine of that name has been replaced, or has a namesake
         return Constants.from_dict(content["constants"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-
-
-def processor() -> str:
-    """What computes here: a calibration holds for no other."""
-    model = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        model = next(
-            (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), model
-        )
-    except OSError:
-        pass
-    return f"{model} x {os.cpu_count()}"

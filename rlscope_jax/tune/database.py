@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,6 +11,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+from rlscope_jax._process import processor
 from rlscope_jax.tune.errors import TuneError
 from rlscope_jax.tune.searches import seconds_in
 from rlscope_jax.tune.space import Candidate, Space
@@ -47,17 +47,6 @@ def key_of(task: TuneTask) -> Key:
     device = jax.devices()[0]
     name = device.device_kind if device.platform != "cpu" else f"cpu {processor()}"
     return Key(task.name, name, jax.__version__, task.digest)
-
-
-def processor() -> str:
-    """The model of the processor and how many of them this process may see."""
-    model = platform.processor() or platform.machine()
-    try:
-        with open("/proc/cpuinfo") as lines:
-            model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"{model} x{os.cpu_count()}"
 
 
 def default_path() -> Path:

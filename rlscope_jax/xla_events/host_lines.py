@@ -10,7 +10,8 @@ from rlscope_jax.xla_events.trace import Flows, HostThread, Step, Trace, Worker
 
 HOST_PLANE = "/host:CPU"
 _WORKERS = ("tf_", "py_xla_")  # threads of XLA's own pools; other lines are threads of the program itself
-_NOISE = ("$", "end: ", "ThreadpoolListener::")  # Python tracer, marks within ops, tasks handed over
+_PYTHON = "$"
+_NOISE = (_PYTHON, "end: ", "ThreadpoolListener::")  # Python tracer, marks within ops, tasks handed over
 _AWAIT = "CommonPjRtBuffer::Await"
 WAIT_NAME = "BlockUntilReady"
 """What a wait for a buffer is called here, made of the two marks it leaves."""
@@ -35,7 +36,7 @@ def add_host_line(trace: Trace, line: Line, kind: np.ndarray | None = None) -> i
         trace.workers.append(Worker(line.name, begun, executes, _is_cut(line), handed))
         return -1
     trace.host_threads.append(_host_thread(line, np.full(len(line), -1, np.int32) if kind is None else kind))
-    trace.python_tracer |= _has_name(line, "$")
+    trace.python_tracer |= len(trace.host_threads[-1].python_calls) > 0
     return len(trace.host_threads) - 1
 
 
@@ -72,6 +73,7 @@ def _host_thread(line: Line, kind: np.ndarray) -> HostThread:
         driver=driver[order],
         steps=_steps(line, np.flatnonzero(is_step)),
         handed=_flows(line, line.produces, "_pt"),
+        python_calls=line.start[_named(line, _PYTHON)],
     )
 
 
@@ -115,5 +117,10 @@ def _last(line: Line, name: str) -> int | None:
 
 
 def _has_name(line: Line, prefix: str) -> bool:
+    return bool(_named(line, prefix).any())
+
+
+def _named(line: Line, prefix: str) -> np.ndarray:
+    """bool[events]: those whose names begin so."""
     named = np.array([name.startswith(prefix) for name in line.plane.event_names] + [False], bool)
-    return bool(named[line.event].any())
+    return np.asarray(named[line.event])

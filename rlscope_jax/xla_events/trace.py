@@ -175,6 +175,8 @@ class HostThread:
     """Step annotations, in order; they bound time and contain nothing, so they are no events here."""
     handed: Flows
     """Tasks this thread handed to a pool."""
+    python_calls: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    """int64[calls], ps: when calls began that jax's Python tracer recorded; they are no events here."""
 
 
 @dataclass

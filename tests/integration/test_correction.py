@@ -45,7 +45,7 @@ def calibrated(logdir, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     trace = load(logdir).processes[0].trace
     save(store_path(trace.host, trace.environment["jaxlib"], "cpu"), CONSTANTS, "now")
-    assert stored_constants(trace) == CONSTANTS
+    assert stored_constants(trace, {}) == CONSTANTS
     return logdir
 
 

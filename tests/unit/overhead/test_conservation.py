@@ -76,6 +76,8 @@ methods = st.builds(
     st.floats(0, 1),
     op_floor=st.floats(0, 100_000),
     host_event=st.floats(0, 5_000_000),
+    annotation=st.floats(0, 5_000_000),
+    python_call=st.floats(0, 5_000_000),
     step=st.floats(0, 5_000_000),
     wait=st.floats(0, 50_000_000),
     anchors=st.sampled_from([None, {"steps": 9}]),
@@ -114,11 +116,28 @@ def test_what_a_host_cell_cannot_give_the_others_do(tmp_path):
     trace.annotation("rls=rollout", 10 * US, 50 * US)
     for number in range(100):
         trace.annotation("ParseArguments", (15 + number // 10) * US + number * NS, 5 * NS)
-    _, correction, _ = correction_of(trace, tmp_path, method(host_event=200 * NS))
-    # 101 events of 200 ns; those of dispatch lasted 5 ns each: the time they cost lies between them.
-    assert correction.removed == pytest.approx(101 * 200 * NS, rel=1e-6)
-    assert correction.steps.tolist() == pytest.approx([101 * 200 * NS])
-    assert sum(row.host_self for row in correction.table.rows) == pytest.approx(100 * US - 101 * 200 * NS)
+    _, correction, _ = correction_of(trace, tmp_path, method(host_event=200 * NS, annotation=150 * NS))
+    # 100 events of 200 ns that lasted 5 ns each: the time they cost lies between them. Ours costs its own.
+    cost = 100 * 200 * NS + 150 * NS
+    assert correction.removed == pytest.approx(cost, rel=1e-6)
+    assert correction.steps.tolist() == pytest.approx([cost])
+    assert sum(row.host_self for row in correction.table.rows) == pytest.approx(100 * US - cost)
+
+
+def test_calls_under_the_python_tracer_are_paid_by_who_called(tmp_path):
+    trace = CpuTrace()
+    trace.step(0, 0, 100 * US)
+    trace.annotation("rls=rollout", 10 * US, 50 * US)
+    for number in range(40):
+        trace.annotation("$train.py:7 act", 15 * US + number * US, 300 * NS)
+    overhead, correction, _ = correction_of(
+        trace, tmp_path, method(python_call=200 * NS, host_event=0), NewMemory(10 * NS, 10 * NS)
+    )
+    [thread] = overhead.attribution.trace.host_threads
+    assert thread.python_calls.tolist() == [15 * US + number * US for number in range(40)]
+    assert correction.removed == 40 * 200 * NS  # which memory the tracer takes is not known
+    [rollout] = [row for row in correction.table.rows if row.path == "rollout"]
+    assert rollout.host_self == 50 * US - 40 * 200 * NS
 
 
 def test_a_wait_takes_no_more_than_there_is_idle_time_from_the_steps_too(tmp_path):

@@ -41,7 +41,7 @@ def built(host="vm", steps=True):
 @pytest.fixture
 def calibrated(monkeypatch):
     monkeypatch.setattr(
-        recorded, "stored_constants", lambda trace: CONSTANTS if trace.host != "other" else None
+        recorded, "stored_constants", lambda trace, sidecar: CONSTANTS if trace.host != "other" else None
     )
 
 
@@ -87,7 +87,7 @@ def test_what_is_less_sure_than_large_is_not_shown_as_a_number(tmp_path, calibra
 
 def test_a_step_that_nothing_is_left_of_is_said(tmp_path, monkeypatch):
     tenfold = Constants(Constant(40.0, 30.0, 50.0), *list(vars(CONSTANTS).values())[1:])
-    monkeypatch.setattr(recorded, "stored_constants", lambda trace: tenfold)
+    monkeypatch.setattr(recorded, "stored_constants", lambda trace, sidecar: tenfold)
     ops = [Op("dot.1", 100 * US, tail=2 * US), Op("dot.2", 100 * US, tail=2500 * NS)]
     trace = CpuTrace()
     run = trace.run(module_of("jit_f", 3, ops, SCOPES), ops, 0, worker=trace.worker())

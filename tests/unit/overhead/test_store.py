@@ -24,6 +24,14 @@ def test_what_is_saved_is_read_again(path):
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
+def test_a_namesake_of_the_machine_has_others(path):
+    save(path, CONSTANTS, "now")
+    written = json.loads(path.read_text())["processor"]
+    assert read(path, written) == CONSTANTS
+    assert read(path, "another processor x64") is None
+    assert read(path, ["no name"]) is None
+
+
 def test_every_machine_jaxlib_and_backend_has_its_own(path):
     others = [("vm2", "0.10.2", "cpu"), ("vm", "0.11", "cpu"), ("vm", "0.10.2", "gpu"), ("../vm", None, None)]
     paths = {store_path(*key) for key in others} | {path}
