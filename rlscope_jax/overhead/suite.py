@@ -131,7 +131,11 @@ def short_loops() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
         return jax.jit(lambda x: jax.lax.scan(lambda c, _: (body(c), None), x, None, length=length)[0])
 
     x = jnp.full((8, 8), 0.01)
-    return [(repeated(lambda c: jnp.tanh(c @ c), 8), x), (repeated(_update, 4), x)]
+    return [
+        (repeated(lambda c: jnp.tanh(c @ c), 8), x),
+        (repeated(_update, 4), x),
+        (repeated(lambda c: jnp.cumsum(c * 0.5, axis=0) @ c, 6), x),
+    ]
 
 
 def waited_for() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
