@@ -21,7 +21,7 @@ ENOUGH = 10
 """Windows at one speed, after which a workload ends before its time."""
 FEW = 3
 """With fewer windows at one speed throughout a row is of all windows, and says so."""
-FEWEST = 8
+FEWEST = 5
 """Unprofiled steps of one speed, for them to tell what a step takes."""
 METHODS = ("calibrated", "anchored")
 
@@ -50,7 +50,7 @@ def whole(name: str, seconds: float) -> list[dict]:
             with steps.on_one_core():
                 recording = windows.record(step, steps, anchors, active, logdir)
             if early or steps.are_wanted(steps.speeds(recording.recorded)).any():
-                found.append(_read(recording, steps))
+                found.append({**_read(recording, steps), "round": len(truths) - 1})
     times, looks = np.array([took for took, _ in chain(*truths)]), [before for _, before in chain(*truths)]
     as_it_was = np.array([took for took, _ in chain(*truths[:AS_IT_WAS])])
     truth = _truths(times, steps.speeds(looks), steps)
@@ -58,11 +58,15 @@ def whole(name: str, seconds: float) -> list[dict]:
     steady = [one for one in held(found, steps) if steps.speed_of(one["looks"]) in truth]
     told = len(steady) >= FEW
     if told:
+        # The speed wanders within what the looks call one speed: what ran just before and after says most.
+        for one in later:
+            one["beside"] = {**truth, **_truths_beside(one["round"], truths, steps)}
         used = {
-            "calibrated": [_relative(one["calibrated"], steps.speeds(one["looks"]), truth) for one in later],
-            "anchored": [
-                _relative(one["anchored of its speed"], steps.speeds(one["looks"]), truth) for one in steady
-            ],
+            method: [_relative(one[figures], steps.speeds(one["looks"]), one["beside"]) for one in chosen]
+            for method, figures, chosen in (
+                ("calibrated", "calibrated", later),
+                ("anchored", "anchored of its speed", steady),
+            )
         }
     else:
         any_speed = dict.fromkeys((windows.CHANGED, *range(16)), typical(times))
@@ -105,6 +109,14 @@ def _truths(times: np.ndarray, speeds: np.ndarray, steps: windows.Steps) -> dict
     """What an unprofiled step takes at each speed, ns."""
     wanted = np.unique(speeds[steps.are_wanted(speeds)])
     return {int(one): typical(times[speeds == one]) for one in wanted if (speeds == one).sum() >= FEWEST}
+
+
+def _truths_beside(
+    number: int, truths: list[list[tuple[float, int]]], steps: windows.Steps
+) -> dict[int, float]:
+    """The same of the round of a window and the one after it."""
+    times, looks = zip(*chain(*truths[number : number + 2]), strict=True)
+    return _truths(np.array(times), steps.speeds(list(looks)), steps)
 
 
 def _unprofiled(step: Callable[[], None], steps: windows.Steps, count: int) -> list[tuple[float, int]]:
