@@ -47,6 +47,11 @@ def test_its_state_is_in_its_address(opened):
 @pytest.fixture
 def corrected(watched, tmp_path):
     """A page whose figures have corrections: half of what was recorded, give or take a tenth."""
+    return open_corrected(watched, tmp_path, tenths=1)
+
+
+def open_corrected(watched, tmp_path, tenths):
+    """The same, give or take some tenths."""
     write_hostile(tmp_path / "run")
     report = load(tmp_path / "run")
     plain = report.to_dict()
@@ -58,7 +63,7 @@ def corrected(watched, tmp_path):
             return value
         if set(value) == {"raw", "corrected", "interval"} and value["raw"] is not None:
             half = value["raw"] // 2
-            return {**value, "corrected": half, "interval": [half * 9 // 10, half * 11 // 10]}
+            return {**value, "corrected": half, "interval": [max(half * (10 - tenths) // 10, 0), half * (10 + tenths) // 10]}
         return {key: halved(each) for key, each in value.items()}
 
     data = halved(plain)
@@ -97,6 +102,18 @@ def test_raw_and_corrected_figures_change_places(corrected):
     assert int(idle.get_attribute("data-ns")) == data["totals"]["idle"]["raw"]
     assert page.locator(".whisker").count() == 0
     assert "figures=raw" in page.url
+
+
+def test_what_is_not_resolved_has_no_figure(watched, tmp_path):
+    page, _ = open_corrected(watched, tmp_path, tenths=15)
+    bars = page.locator(".bars tbody tr").all_inner_texts()
+    assert bars and all("not resolved" in bar and "%" not in bar for bar in bars)
+    page.get_by_role("button", name="Operations", exact=True).click()
+    times = page.locator(".tree tbody td[data-figure=wall]")
+    assert set(times.all_inner_texts()) <= {"?", "·"}
+    assert "not resolved" in times.locator("span", has_text="?").first.get_attribute("title")
+    page.get_by_role("button", name="Raw", exact=True).click()
+    assert "?" not in times.all_inner_texts()
 
 
 def test_findings_say_what_to_do_and_by_what_evidence(corrected):

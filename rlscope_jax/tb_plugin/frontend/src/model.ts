@@ -50,19 +50,27 @@ export function wallOf(operation: Operation, corrected: boolean): number {
   return CELLS.reduce((total, cell) => total + value(operation.wall[cell], corrected), 0);
 }
 
+/** What `wallOf` sums. */
+export function wallFigures(operations: Operation[]): Figure[] {
+  return operations.flatMap((operation) => CELLS.map((cell) => operation.wall[cell]));
+}
+
 /** The interval of a sum, taken as wide as it can be: errors of one constant go the same way. */
-export function intervalOf(operations: Operation[], corrected: boolean): [number, number] | null {
+export function intervalOf(figures: Figure[], corrected: boolean): [number, number] | null {
   if (!corrected) return null;
   let [low, high, some] = [0, 0, false];
-  for (const operation of operations) {
-    for (const cell of CELLS) {
-      const { value: known, interval } = choose(operation.wall[cell], true);
-      if (interval) some = true;
-      low += interval ? interval[0] : (known ?? 0);
-      high += interval ? interval[1] : (known ?? 0);
-    }
+  for (const figure of figures) {
+    const { value: known, interval } = choose(figure, true);
+    if (interval) some = true;
+    low += interval ? interval[0] : (known ?? 0);
+    high += interval ? interval[1] : (known ?? 0);
   }
   return some ? [low, high] : null;
+}
+
+/** Whether the interval is narrower than the figure itself; what is not is shown as "?". */
+export function isResolved(figure: number, interval: [number, number] | null): boolean {
+  return interval === null || interval[1] - figure <= figure;
 }
 
 /** One operation, its directions together, and those nested in it. */
@@ -162,6 +170,11 @@ function sumUp(node: Node): void {
   node.wallTotal = node.wall + sum((child) => child.wallTotal);
   node.deviceTotal = node.device + sum((child) => child.deviceTotal);
   node.hostOnlyTotal = node.hostOnly + sum((child) => child.hostOnlyTotal);
+}
+
+/** The rows of a node and of all that is nested in it. */
+export function rowsUnder(node: Node): Operation[] {
+  return flat([node]).flatMap((one) => one.rows);
 }
 
 /** Every node, parents before children. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bars, choose, flat, intervalOf, isCorrected, segments, tree } from "../src/model";
+import { bars, choose, flat, intervalOf, isCorrected, isResolved, rowsUnder, segments, tree, wallFigures } from "../src/model";
 import { visible } from "../src/views/Operations";
 import { figure, operation, report } from "./report";
 
@@ -53,9 +53,9 @@ test("a figure without a correction stays as recorded", () => {
 
 test("the interval of a sum holds what is not corrected as it is", () => {
   const one = operation("a", { deviceOnly: 10, corrected: 8, python: 3 });
-  expect(intervalOf([one], true)).toEqual([10, 12]);
-  expect(intervalOf([one], false)).toBeNull();
-  expect(intervalOf([operation("a", { deviceOnly: 10 })], true)).toBeNull();
+  expect(intervalOf(wallFigures([one]), true)).toEqual([10, 12]);
+  expect(intervalOf(wallFigures([one]), false)).toBeNull();
+  expect(intervalOf(wallFigures([operation("a", { deviceOnly: 10 })]), true)).toBeNull();
 });
 
 test("rows sort within their parents, filter by name with what stands above, and close", () => {
@@ -76,4 +76,18 @@ test("a report whose correction was refused counts as recorded, whatever its fig
   expect(isCorrected(one)).toBe(false);
   one.overhead.correction = "anchored";
   expect(isCorrected(one)).toBe(true);
+});
+
+test("what is less sure than it is long is not resolved", () => {
+  expect(isResolved(5, null)).toBe(true);
+  expect(isResolved(5, [0, 10])).toBe(true);
+  expect(isResolved(5, [0, 10.5])).toBe(false);
+  expect(isResolved(0, [0, 0])).toBe(true);
+});
+
+test("the rows under a node are its own and those of all that is nested in it", () => {
+  const [update] = tree(made, false);
+  expect(rowsUnder(update!).map((row) => [row.path, row.direction])).toEqual([
+    ["update", null], ["update/loss", "forward"], ["update/loss", "backward"],
+  ]);
 });

@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Page } from "../App";
 import { CELL_NAMES } from "../colors";
-import { cell, count, duration, percent, range, type Unit } from "../format";
-import { choose, segments, value, type Node } from "../model";
+import { count, duration, percent, type Unit } from "../format";
+import { segments, value, type Node } from "../model";
 import type { Figure, Operation, Report } from "../report";
 import { Refused, type Asked, type Op, type OpList } from "../source";
 import { Legend, StackedBar } from "./StackedBar";
+import { Time } from "./Time";
 
 interface Props {
   page: Page;
@@ -60,21 +61,14 @@ function Rows({ rows, corrected, unit }: { rows: Operation[]; corrected: boolean
         {rows.map((row) => (
           <tr key={row.direction}>
             <th scope="row">{row.direction ?? "none"}</th>
-            <td class="number"><Interval figure={row.device.self} corrected={corrected} unit={unit} /></td>
+            <td class="number">
+              <Time value={value(row.device.self, corrected)} figures={[row.device.self]} corrected={corrected} unit={unit} />
+            </td>
             <td class="number">{count(row.device.ops)}</td>
           </tr>
         ))}
       </tbody>
     </table>
-  );
-}
-
-function Interval({ figure, corrected, unit }: { figure: Figure; corrected: boolean; unit: Unit }) {
-  const chosen = choose(figure, corrected);
-  return (
-    <span title={chosen.interval ? range(chosen.interval) : undefined}>
-      {cell(chosen.value, unit)}
-    </span>
   );
 }
 

@@ -4,8 +4,9 @@ import { OperationColors } from "../colors";
 import { Icicle } from "../components/Icicle";
 import { Details } from "../components/Details";
 import { cell, count, percent, unitOf, type Unit } from "../format";
-import { flat, hostOf, tree, value, type Node } from "../model";
-import type { Report } from "../report";
+import { Time } from "../components/Time";
+import { flat, hostOf, rowsUnder, tree, value, wallFigures, type Node } from "../model";
+import type { Figure, Report } from "../report";
 import type { ViewProps } from "./registry";
 
 interface Column {
@@ -14,6 +15,8 @@ interface Column {
   help: string;
   /** What it sorts by. */
   read: (node: Node) => number;
+  /** What that is the sum of, where it may be corrected. */
+  figures?: (node: Node) => Figure[];
   /** Shown as a time, else as a count. */
   time?: boolean;
   /** Left out where nothing has any. */
@@ -22,13 +25,17 @@ interface Column {
 
 const COLUMNS: Column[] = [
   { key: "wallTotal", title: "wall total", time: true, read: (node) => node.wallTotal,
-    help: "its part of the window, with all that is nested in it" },
-  { key: "wall", title: "wall self", time: true, read: (node) => node.wall, help: "its own part of the window" },
+    figures: (node) => wallFigures(rowsUnder(node)), help: "its part of the window, with all that is nested in it" },
+  { key: "wall", title: "wall self", time: true, read: (node) => node.wall,
+    figures: (node) => wallFigures(node.rows), help: "its own part of the window" },
   { key: "deviceTotal", title: "device total", time: true, read: (node) => node.deviceTotal,
+    figures: (node) => rowsUnder(node).map((row) => row.device.self),
     help: "device time summed over lines, with all that is nested in it" },
   { key: "device", title: "device self", time: true, read: (node) => node.device,
+    figures: (node) => node.rows.map((row) => row.device.self),
     help: "device time of its own ops, summed over lines" },
   { key: "hostOnly", title: "host only", time: true, read: (node) => node.hostOnly,
+    figures: (node) => node.rows.map((row) => row.wall.host_only),
     help: "wall time in which the host worked and no device did" },
   { key: "ops", title: "ops", optional: true, read: (node) => node.ops, help: "device ops that ran" },
   { key: "launches", title: "launches", optional: true, read: (node) => node.launches,
@@ -199,7 +206,9 @@ function Table({ report, nodes, more, onMore, columns, unit, page, colors, close
                   {column.key === "wallTotal" && (
                     <i class="fill" style={{ width: `${Math.min((100 * node.wallTotal) / (wall || 1), 100)}%` }} />
                   )}
-                  {column.time ? cell(column.read(node), unit) : count(column.read(node))}
+                  {column.time
+                    ? <Time value={column.read(node)} figures={column.figures?.(node) ?? []} corrected={state.corrected} unit={unit} />
+                    : count(column.read(node))}
                 </td>
               ))}
               <td><Directions node={node} /></td>

@@ -2,7 +2,7 @@ import type { Page } from "../App";
 import { inOrder } from "../colors";
 import { Legend, StackedBar } from "../components/StackedBar";
 import { bytes, duration, percent, plural, range, shortPath } from "../format";
-import { bars, choose, intervalOf, isCorrected, nodeKey, segments, type Chosen } from "../model";
+import { bars, choose, intervalOf, isCorrected, isResolved, nodeKey, segments, wallFigures, type Chosen } from "../model";
 import type { Finding, Report } from "../report";
 import type { ViewProps } from "./registry";
 
@@ -115,7 +115,7 @@ function Bars({ page, report }: { page: Page; report: Report }) {
   const found = bars(report, corrected, MOST_BARS).map((bar) => ({
     ...bar,
     cells: segments(bar.operations, corrected),
-    interval: intervalOf(bar.operations, corrected),
+    interval: intervalOf(wallFigures(bar.operations), corrected),
   }));
   const widest = Math.max(1, ...found.map((bar) => Math.max(bar.wall, bar.interval?.[1] ?? 0)));
   const whole = found.reduce((total, bar) => total + bar.wall, 0);
@@ -151,8 +151,14 @@ function Bars({ page, report }: { page: Page; report: Report }) {
                   segments={bar.cells} scale={widest} dark={page.dark} label={bar.label} interval={bar.interval}
                 />
               </td>
-              <td class="number">{duration(bar.wall)}</td>
-              <td class="number">{percent(bar.wall, whole)}</td>
+              {isResolved(bar.wall, bar.interval) ? (
+                <>
+                  <td class="number">{duration(bar.wall)}</td>
+                  <td class="number">{percent(bar.wall, whole)}</td>
+                </>
+              ) : (
+                <td class="number" colSpan={2} title={range(bar.interval!)}>not resolved</td>
+              )}
             </tr>
           ))}
         </tbody>
