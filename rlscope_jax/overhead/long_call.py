@@ -9,8 +9,9 @@ counts how often the call runs it. That sum, P, is what the whole call would tak
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 import numpy as np
 
@@ -30,6 +31,8 @@ MOST_BLIND = 0.3
 """Of the windows: how long nothing may have been seen, for ops that an edge cuts leave no event."""
 MOST_RECORDED = 0.8
 """Of the call: were more of it recorded, the rest would say little."""
+_LATEST = 1 << 63  # unix ns: later instants, and longer times, were not written by our own capture
+_ENDLESS = 1e21  # ps: no call computes for thirty years, whatever a program's trip counts say
 _OF_RUN = 0.9  # of a window's device time: one run's
 _FEW, _UNSTEADY = 3, 0.3  # so few windows do not tell how much they differ; then they may by that
 _BLOCKS = 20  # of windows, left out one at a time
@@ -57,6 +60,10 @@ class Call:
     """How far off its length may be."""
     stopped: int = 0
     """How long it stood still meanwhile."""
+
+    def is_beside(self, window: Opened) -> bool:
+        """Whether a window was open before it or after it, surely."""
+        return window.stop <= self.begin - self.doubt or self.end + self.doubt <= window.start
 
     def part_of(self, window: Opened) -> int:
         """How long a window was open within it, ns."""
@@ -114,12 +121,11 @@ def _read_call(values: object) -> Call | None:
     if not isinstance(values, dict):
         return None
     numbers = [values.get(name) for name in ("begin_unix_ns", "end_unix_ns", "doubt_ns", "stopped_ns")]
-    whole = [number for number in numbers if type(number) is int]
+    whole = [number for number in numbers if _is_time(number)]
     if len(whole) < len(numbers):
         return None
     begin, end, doubt, stopped = whole
-    sound = 0 <= begin < end and doubt >= 0 and 0 <= stopped < end - begin
-    return Call(begin, end, doubt, stopped) if sound else None
+    return Call(begin, end, doubt, stopped) if begin < end and stopped < end - begin else None
 
 
 def read_window(sidecar: dict) -> Opened | None:
@@ -128,9 +134,13 @@ def read_window(sidecar: dict) -> Opened | None:
     if not isinstance(window, dict):
         return None
     start, stop = window.get("start_unix_ns"), window.get("stop_unix_ns")
-    if type(start) is not int or type(stop) is not int or stop <= start:
+    if not (_is_time(start) and _is_time(stop) and start < stop):
         return None
-    return Opened(start, stop, collecting if type(collecting) is int and collecting > 0 else 0)
+    return Opened(start, stop, collecting if _is_time(collecting) else 0)
+
+
+def _is_time(value: object) -> TypeGuard[int]:
+    return type(value) is int and 0 <= value < _LATEST
 
 
 def held_by(overhead: Overhead, known: Method | None) -> Held | None:
@@ -179,7 +189,10 @@ def _self_times(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def rest_of_call(
-    call: Call, windows: Sequence[Opened], held: Sequence[tuple[Opened, Held | None]]
+    call: Call,
+    windows: Sequence[Opened],
+    held: Sequence[tuple[Opened, Held | None]],
+    beside: Collection[tuple[int, int]] = (),
 ) -> RestOfCall | str:
     """What the rest of a call says of its windows, or in words why it says nothing.
 
@@ -187,6 +200,7 @@ def rest_of_call(
         call: the call.
         windows: all windows of the run, whether their profiles have been read or not.
         held: those that were read and lie in the call, and what they hold.
+        beside: the runs, (program, run id), that windows before and after it hold.
     """
     within = [one for one in held if call.begin <= one[0].start and one[0].stop <= call.end]
     told = [found for _, found in within if found is not None]
@@ -195,6 +209,8 @@ def rest_of_call(
     runs = {(found.program, found.run_id) for found in told}
     if len(runs) > 1 or min(found.share for found in told) < _OF_RUN:
         return "the windows hold work of several calls"
+    if not runs.isdisjoint(beside):  # it ran beside another one, and what was noted is the rest of it
+        return "it was under way before it was seen to be, or after"
     if told[0].module is None:
         return "the profile does not hold its program"
     open_for = 1000.0 * sum(window.stop - window.start for window, _ in within)
@@ -269,6 +285,8 @@ class _Whole:
         per_op = {name: times[seen.computation[name]] / float(row[0]) for name, row in seen.ops.items()}
         time = {name: float(row[1]) * per_op[name] for name, row in seen.ops.items()}
         all_time = sum(time.values())
+        if not all_time < _ENDLESS:
+            return "its loops would run for ever, by the trip counts that the profile holds"
         nest = _dominating(loops, seen, time, all_time)
         if not nest or not all_time:
             return "no loop of known trip count has nine tenths of its time"
@@ -294,6 +312,7 @@ class _Seen:
 
     def __init__(self, held: Sequence[Held], loops: Loops) -> None:
         self._loops = loops
+        self._seen: dict[int, bool] = {}
         self._extents = np.array([one.extent for one in held])
         self.ops: dict[str, np.ndarray] = {}
         for one in held:
@@ -322,7 +341,7 @@ class _Seen:
             return events / room
         for instruction in self._loops.of.get(computation, []):
             trips = trip_count(instruction) if instruction.opcode == "while" else None
-            if trips:
+            if trips and instruction.called:
                 return (self.rate(instruction.called[0]) or 0.0) / trips
         return 0.0 if not self._sees(computation) else None
 
@@ -350,11 +369,13 @@ class _Seen:
         return None
 
     def _sees(self, computation: int) -> bool:
-        return any(
-            instruction.name in self.ops
-            or (instruction.opcode in CONTROL and any(map(self._sees, instruction.called)))
-            for instruction in self._loops.of.get(computation, [])
-        )
+        if computation not in self._seen:  # of a computation that many call it is asked once
+            self._seen[computation] = any(
+                instruction.name in self.ops
+                or (instruction.opcode in CONTROL and any(map(self._sees, instruction.called)))
+                for instruction in self._loops.of.get(computation, [])
+            )
+        return self._seen[computation]
 
     def _leaves_events(self, computations: Sequence[int]) -> bool:
         return any(

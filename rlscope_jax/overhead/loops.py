@@ -69,20 +69,19 @@ class Loops:
         known, run as often as was seen: their caller's times the ratio of both rates. A computation of
         which nothing is known is left out.
         """
-        found: dict[int, float] = {self.entry: 1.0}
+        found: dict[int, float | None] = {self.entry: 1.0}
 
         def times(computation: int) -> float | None:
             if computation not in found:
                 parts = [self._each_time(caller, computation, rate, times) for caller in
                          self.callers.get(computation, [])]  # fmt: skip
-                if not parts or any(part is None for part in parts):
-                    return None
-                found[computation] = sum(part for part in parts if part is not None)
+                known = [part for part in parts if part is not None]
+                found[computation] = sum(known) if known and len(known) == len(parts) else None
             return found[computation]
 
         for computation in self.callers:
             times(computation)
-        return found
+        return {computation: often for computation, often in found.items() if often is not None}
 
     @staticmethod
     def _each_time(

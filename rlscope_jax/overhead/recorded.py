@@ -49,6 +49,13 @@ class _Window:
         memory = new_memory(self._attribution.trace, self.sidecar, self.steps, self.constants)
         return Overhead(self._attribution, memory)
 
+    @cached_property
+    def runs(self) -> set[tuple[int, int]]:
+        """(program, run id) of what ran in it; of those that say their run."""
+        runs = self._attribution.trace.runs
+        told = zip(runs.program.tolist(), runs.run_id.tolist(), strict=True)
+        return {(program, run) for program, run in told if run >= 0}
+
     @property
     def held(self) -> Held | None:
         """What it holds of a call."""
@@ -93,10 +100,13 @@ def _rests_of_calls(windows: Sequence[_Window], sidecars: Sequence[dict]) -> lis
     of_run = [when for sidecar in sidecars if (when := read_window(sidecar)) is not None]
     for call in read_calls(sidecars):
         inside: list[tuple[int, Opened, Held | None]] = []
+        beside: set[tuple[int, int]] = set()
         for number, (recorded, when) in enumerate(zip(windows, opened, strict=True)):
             if when is not None and call.part_of(when):
                 inside.append((number, when, recorded.held))
-        rest = rest_of_call(call, of_run, [(when, held) for _, when, held in inside])
+            elif when is not None and call.is_beside(when):
+                beside |= recorded.runs
+        rest = rest_of_call(call, of_run, [(when, held) for _, when, held in inside], beside)
         for number, when, _ in inside:
             if found[number] is None or 2 * call.part_of(when) > when.stop - when.start:
                 found[number] = rest
@@ -104,10 +114,14 @@ def _rests_of_calls(windows: Sequence[_Window], sidecars: Sequence[dict]) -> lis
 
 
 def _for_others(rests: list[RestOfCall | str | None]) -> list[RestOfCall | str | None]:
-    """For a window that lies in no long call what another one of the run tells: a ratio, less surely."""
+    """For a window that lies in no long call what another one of the run tells: a ratio, less surely.
+
+    Or why none does: of a whole run one reason is shown.
+    """
     told = [rest for rest in rests if isinstance(rest, RestOfCall)]
     if not told:
-        return rests
+        why = next((rest for rest in rests if rest is not None), None)
+        return [why if rest is None else rest for rest in rests]
     most = max(told, key=told.count)
     return [replace(most, elsewhere=True) if rest is None else rest for rest in rests]
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 
 import jsonschema
 import pytest
@@ -11,7 +12,7 @@ from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.breakdown.report import report_schema
 from rlscope_jax.overhead.choose import NOT_CALIBRATED
 from rlscope_jax.overhead.correct import Overhead
-from rlscope_jax.overhead.long_call import Call, Opened, held_by, read_calls, rest_of_call
+from rlscope_jax.overhead.long_call import Call, Opened, held_by, read_calls, read_window, rest_of_call
 from rlscope_jax.overhead.loops import Loops
 from rlscope_jax.reporters.overhead import overhead_lines
 from rlscope_jax.xla_events.hlo import HloModule, Instruction, trip_count
@@ -187,6 +188,19 @@ def test_windows_of_several_calls_are_refused(tmp_path):
     assert rest_of(windows, 8) == "the windows hold work of several calls"
 
 
+def test_a_call_that_was_seen_before_it_was_noted_is_refused(run_of_windows):
+    """It ran beside another one: only from that one's end on its outputs are known to be awaited."""
+    logdir = run_of_windows()
+    path = max((logdir / "plugins" / "rlscope").glob("*.json"))
+    sidecar = json.loads(path.read_text())
+    second = json.loads((path.parent / "2026_11_30_10_00_01.json").read_text())["window"]["start_unix_ns"]
+    sidecar["calls"][0]["begin_unix_ns"] = second - 1000
+    path.write_text(json.dumps(sidecar))
+    overhead = load(logdir).to_dict()["overhead"]
+    assert overhead["correction"] == "none"
+    assert "it was under way before it was seen to be" in overhead["reason"]
+
+
 def test_a_loop_that_no_window_saw_is_refused(tmp_path):
     ops = [op("dot.1"), op("tanh.3")] * 2
     windows = [window(tmp_path, n, ops) for n in range(3)]
@@ -211,6 +225,57 @@ def test_what_windows_differ_by_is_in_the_doubt(tmp_path):
     slow = [Op(one.name, one.self_time + US, one.children, one.tail, one.gap) for one in sequence(4)]
     both = [window(tmp_path, n, ops) for n, ops in enumerate([sequence(4), slow, sequence(4), slow], 10)]
     assert rest_of(both, 16).doubt > 10 * steady.doubt
+
+
+def test_a_program_that_names_no_body_or_no_end_of_its_loops_is_refused(tmp_path):
+    endless = two_phases(outer=1 << 62, inner=1 << 62)
+    windows = [window(tmp_path, n, [op("sort.2"), op("dot.1")] * 9, program=endless) for n in range(3)]
+    assert rest_of(windows, 12).startswith("its loops would run for ever")
+    empty = module()
+    bare = empty.computation("bare")
+    bare.add("while.9", "while", extra=trips(3))
+    next(one for one in empty._computations if one.name == "body").add("cond.9", "conditional", calls=[bare])
+    windows = [window(tmp_path, n, sequence(4), program=empty) for n in range(10, 13)]
+    assert rest_of(windows, 12).base == pytest.approx(1000 * UNPROFILED, rel=1e-3)
+
+
+def test_computations_that_many_call_are_looked_at_once(tmp_path):
+    """Two calls of the next one in each of a hundred: 2^100 ways, and no one knows how often they run."""
+    built = module()
+    branches = [built.computation(f"branch.{n}") for n in range(100)]
+    for around, within in pairwise(branches):
+        for n in range(2):
+            around.add(f"call.{within.name}.{n}", "call", calls=[within])
+    branches[-1].add("negate.1", "negate")
+    built.entry.add("while.9", "while", calls=[branches[0]])
+    windows = [window(tmp_path, n, sequence(4), program=built) for n in range(3)]
+    assert rest_of(windows, 12).base == pytest.approx(1000 * UNPROFILED, rel=1e-3)
+
+
+NEVER = 10**400
+"""A whole number that is no float."""
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("begin_unix_ns", -NEVER), ("end_unix_ns", NEVER), ("doubt_ns", NEVER), ("stopped_ns", -1),
+     ("end_unix_ns", float("nan")), ("doubt_ns", float("inf")), ("stopped_ns", "0")],
+)  # fmt: skip
+def test_a_time_that_is_none_makes_no_call(field, value):
+    sound = {"begin_unix_ns": T0, "end_unix_ns": T0 + 9, "doubt_ns": 0, "stopped_ns": 0}
+    assert read_calls([{"calls": [sound]}]) == [Call(T0, T0 + 9)]
+    assert read_calls([{"calls": [{**sound, field: value}]}]) == []
+
+
+def test_odd_times_of_a_window_are_none():
+    def read(start, stop, collecting=5):
+        return read_window(
+            {"window": {"start_unix_ns": start, "stop_unix_ns": stop}, "collecting_ns": collecting}
+        )
+
+    assert read(T0, T0 + 9) == Opened(T0, T0 + 9, 5)
+    assert [read(T0, T0 + 9, odd) for odd in (NEVER, -1, None, "5", 1.5)] == [Opened(T0, T0 + 9)] * 5
+    assert [read(*odd) for odd in ((T0, NEVER), (-NEVER, T0), (T0, T0), (0.5, T0), (None, T0))] == [None] * 5
 
 
 @pytest.mark.parametrize(
