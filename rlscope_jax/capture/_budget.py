@@ -43,8 +43,8 @@ class EventBudget:
         if _traced.compiles != self._compiles:  # compiling takes memory of its own
             self._compiles, self._compiled = _traced.compiles, True
             self._measure_from_here()
-        elif self._per_step is None and time.monotonic_ns() >= self._ask_from:
-            self._ask()
+        elif self._per_step is None and (self.is_full or time.monotonic_ns() >= self._ask_from):
+            self._ask()  # before a window ends, too: a first step often takes more than those after it
 
     def close(self, written: int) -> None:
         """The window ended; `written` is the size of its profile in bytes."""

@@ -55,6 +55,20 @@ def test_during_short_steps_the_system_is_asked_now_and_then(memory, monkeypatch
     assert len(asked) == 3
 
 
+def test_what_the_first_step_took_does_not_end_the_window_of_short_steps(memory, monkeypatch):
+    monkeypatch.setattr(_budget, "ASK_AGAIN_NS", 1_000_000)
+    monkeypatch.setattr(_budget.time, "monotonic_ns", lambda: 5)  # all within a millisecond
+    budget = EventBudget(limit=10_000)
+    budget.open()
+    grow(budget, memory, 4000)  # the recorder's first memory, or the program's
+    full = []
+    for _ in range(50):
+        grow(budget, memory, 10)
+        full.append(budget.is_full)
+    assert not any(full)
+    assert 4500 <= budget.estimate < 10_000
+
+
 def test_a_step_that_compiles_is_not_measured(memory, monkeypatch):
     budget = EventBudget(limit=3500)
     budget.open()
