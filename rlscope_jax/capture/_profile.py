@@ -103,7 +103,8 @@ class profile:
             undo.enter_context(_jax.names_in_cache_key())
             self._compiles.start()
             undo.callback(self._compiles.stop)
-            phase = self._phase_of(0)
+            phase = self._phase_of(self._step)  # not the first one where a block is entered again
+            self._look_ahead_from = self._step
             if phase is not Phase.OFF:
                 self._wait(None)  # what was called before the block must not run within it
             self._closed = False
