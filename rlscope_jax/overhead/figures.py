@@ -145,10 +145,11 @@ def overhead_section(processes: Sequence[tuple[Figures, Cells, Sequence[Step]]])
     sound = [correction for correction in known if correction is not None]
     total = wall_of([(figures, cells) for figures, cells, _ in processes])
     removed, spread = sum(each.removed for each in sound), sum(each.removed_spread for each in sound)
+    least, most = max(removed - spread, 0), min(removed + spread, sum(each.raw_wall for each in sound))
     return {
         "correction": first.method.name,
         "inflation": inflation([(figures, steps) for figures, _, steps in processes], total),
-        "removed": {"ns": _ns(removed), "interval": [_ns(max(removed - spread, 0)), _ns(removed + spread)]},
+        "removed": {"ns": _ns(removed), "interval": [_ns(least), _ns(most)]},
         "constants": first.method.constants,
         "anchors": first.method.anchors,
         "reason": None,

@@ -97,6 +97,21 @@ def test_a_step_that_nothing_is_left_of_is_said(tmp_path, monkeypatch):
     assert "1 steps of ≤ 65.00 us" in shown(load(tmp_path))
 
 
+def test_no_more_is_removed_than_there_is(tmp_path, monkeypatch):
+    unsure = Constants(Constant(3.0, 0.1, 9.0), *list(vars(CONSTANTS).values())[1:])
+    monkeypatch.setattr(recorded, "stored_constants", lambda trace, sidecar: unsure)
+    ops = [Op("dot.1", 9 * US, tail=2 * US), Op("dot.2", 9 * US, tail=2 * US)]
+    trace = CpuTrace()
+    run = trace.run(module_of("jit_f", 3, ops, SCOPES), ops, 0, worker=trace.worker())
+    trace.step(4, run.start, run.end - run.start, STEP_NAME)
+    trace.write(tmp_path, "s")
+    described(tmp_path)
+    data = load(tmp_path).to_dict()
+    low, high = data["overhead"]["removed"]["interval"]
+    assert low == 0
+    assert high == data["totals"]["wall"]["raw"]
+
+
 @pytest.mark.parametrize(
     ("figure", "known"),
     [
