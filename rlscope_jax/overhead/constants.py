@@ -39,7 +39,7 @@ class Constants:
     annotation: Constant
     """One operation or annotation of ours on the host."""
     step: Constant
-    """One step annotation."""
+    """A step as `profile()` records it, beyond its ops and events."""
     wait: Constant
     """A wait for a program that another thread executes, beyond its events."""
     python_call: Constant
