@@ -98,7 +98,7 @@ def test_a_step_that_nothing_is_left_of_is_said(tmp_path, monkeypatch):
 
 
 def test_no_more_is_removed_than_there_is(tmp_path, monkeypatch):
-    unsure = Constants(Constant(3.0, 0.1, 9.0), *list(vars(CONSTANTS).values())[1:])
+    unsure = Constants(Constant(3.0, 0.1, 90.0), *list(vars(CONSTANTS).values())[1:])
     monkeypatch.setattr(recorded, "stored_constants", lambda trace, sidecar: unsure)
     ops = [Op("dot.1", 9 * US, tail=2 * US), Op("dot.2", 9 * US, tail=2 * US)]
     trace = CpuTrace()

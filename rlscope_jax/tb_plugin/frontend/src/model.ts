@@ -52,7 +52,7 @@ export function wallOf(operation: Operation, corrected: boolean): number {
 
 /** What `wallOf` sums. */
 export function wallFigures(operations: Operation[]): Figure[] {
-  return operations.flatMap((operation) => CELLS.map((cell) => operation.wall[cell]));
+  return operations.flatMap((operation) => CELLS.flatMap((cell) => operation.wall[cell] ?? []));
 }
 
 /** The interval of a sum, taken as wide as it can be: errors of one constant go the same way. */

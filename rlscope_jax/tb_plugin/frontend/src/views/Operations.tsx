@@ -3,7 +3,7 @@ import type { Page } from "../App";
 import { OperationColors } from "../colors";
 import { Icicle } from "../components/Icicle";
 import { Details } from "../components/Details";
-import { cell, count, percent, unitOf, type Unit } from "../format";
+import { count, percent, unitOf, type Unit } from "../format";
 import { Time } from "../components/Time";
 import { flat, hostOf, rowsUnder, tree, value, wallFigures, type Node } from "../model";
 import type { Figure, Report } from "../report";
