@@ -21,7 +21,7 @@ class Told(Windows):
     def _open(self, seconds, keep):
         if keep:
             self.opened.append(seconds)
-            self.kept.append(Path())
+            self.kept.append(Path("none/plugins/profile/s/vm.xplane.pb"))
         events = int(seconds * self.rate)
         self.now += seconds
         self.writing_seconds += self.least + events * self.cost
