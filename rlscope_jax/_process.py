@@ -12,6 +12,9 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
+ASK_AGAIN_NS = 1_000_000
+"""Between two times that the system is asked: it takes microseconds, more than a short step can bear."""
+
 
 def resident_bytes() -> int:
     """The memory that the process holds; 0 where the system does not tell."""
@@ -57,12 +60,12 @@ def _statm(process: int) -> int:
     return os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
 
 
+@cache
 def processor() -> str:
     """The model of the processor and how many of them this process may see."""
-    model = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo") as lines:
             model = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
-        pass
+        model = platform.processor() or platform.machine()  # may run a program to find out
     return f"{model} x{os.cpu_count()}"

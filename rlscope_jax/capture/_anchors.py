@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from collections import deque
 
-from rlscope_jax._process import Usage, usage
+from rlscope_jax._process import ASK_AGAIN_NS, Usage, usage
 
 _LEAST, _MOST = 30, 1000
 _SPAN_NS = 1_000_000_000
 """Steps kept on each side of a window: as many as a second holds. The nearest say most, but the speed of a
 shared machine wanders within tenths of a second."""
-_ASK_AGAIN_NS = 1_000_000
-"""Between two steps of which the system is asked: it takes microseconds, more than a short step can bear."""
 _WARM_UP = 1
 """Steps left out after compiling or recording: they run slower than the rest."""
 
@@ -44,7 +42,7 @@ class AnchorClock:
         self._began = self._used = None
         if not recorded:
             now = time.perf_counter_ns()
-            if now - self._asked >= _ASK_AGAIN_NS:
+            if now - self._asked >= ASK_AGAIN_NS:
                 self._used, self._asked = usage(), now
                 now = time.perf_counter_ns()
             self._began = now

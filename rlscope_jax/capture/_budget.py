@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from rlscope_jax._process import resident_bytes
+from rlscope_jax._process import ASK_AGAIN_NS, resident_bytes
 from rlscope_jax.annotate import _traced
 
 # Measured with jax 0.8.0, 0.10.2 and 0.11.2 on CPU (benchmarks/capture.py shows them anew).
@@ -12,8 +12,6 @@ BYTES_WRITTEN = 57
 """Bytes of an event in the file: 51 to 60."""
 BYTES_RECORDING = 270
 """Bytes of memory that an event takes until the recorder stops: 200 to 276; stopping takes 900 more."""
-ASK_AGAIN_NS = 1_000_000
-"""Between two times that the system is asked: it takes microseconds, and leaves the caches cold."""
 
 
 class EventBudget:

@@ -149,14 +149,15 @@ def wait_cost(ratio: Constant, event: Constant) -> Constant:
     program 10 to 40 µs were seen, in calibrations of one evening 2 to 28. So it is known within a factor, and
     drawn towards the usual.
     """
-    costs = [_cost_of_a_wait(one, x, ratio, event) for one, x in waited_for()]
-    value = statistics.fmean([*costs, USUAL_WAIT]) if any(costs) else 0.0
+    measured = [_cost_of_a_wait(one, x, ratio, event) for one, x in waited_for()]
+    costs = [cost for cost in measured if cost is not None]
+    value = statistics.fmean([*costs, USUAL_WAIT]) if costs else 0.0
     return Constant(value, 0.2 * value, 1.8 * value)
 
 
 def _cost_of_a_wait(
     one: Callable[[jax.Array], jax.Array], x: jax.Array, ratio: Constant, event: Constant
-) -> float:
+) -> float | None:
     def calls() -> None:
         for _ in range(_CALLS // 4):
             one(x).block_until_ready()
@@ -164,7 +165,7 @@ def _cost_of_a_wait(
     calls()
     overhead = overhead_of(recorded(calls)[0])
     if len(overhead.waits) == 0:
-        return 0.0  # this backend executes it on the calling thread
+        return None  # this backend executes it on the calling thread
     # Two threads on two cores: not confined to one, as they are not in a user's program. Both have to be at
     # full speed, and few repeats find them so: the fastest are taken then.
     expected: list[float] = []

@@ -13,9 +13,13 @@ import jax.numpy as jnp
 Body = Callable[[jax.Array], jax.Array]
 
 
+def _loop(body: Body, length: int) -> Body:
+    return jax.jit(lambda x: jax.lax.scan(lambda c, _: (body(c), None), x, None, length=length)[0])
+
+
 def _scan(body: Body, size: int, length: int) -> Callable[[], None]:
     """A compiled scan of `body`, ready to run; it waits for its result."""
-    run = jax.jit(lambda x: jax.lax.scan(lambda c, _: (body(c), None), x, None, length=length)[0])
+    run = _loop(body, length)
     x = jnp.linspace(-1.0, 1.0, size * size).reshape(size, size)
 
     def step() -> None:
@@ -126,15 +130,11 @@ PROGRAMS: dict[str, Callable[[], Callable[[], None]]] = {
 
 def short_loops() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
     """Programs of some tens of µs that run on the calling thread, each with its argument."""
-
-    def repeated(body: Body, length: int) -> Callable[[jax.Array], jax.Array]:
-        return jax.jit(lambda x: jax.lax.scan(lambda c, _: (body(c), None), x, None, length=length)[0])
-
     x = jnp.full((8, 8), 0.01)
     return [
-        (repeated(lambda c: jnp.tanh(c @ c), 8), x),
-        (repeated(_update, 4), x),
-        (repeated(lambda c: jnp.cumsum(c * 0.5, axis=0) @ c, 6), x),
+        (_loop(lambda c: jnp.tanh(c @ c), 8), x),
+        (_loop(_update, 4), x),
+        (_loop(lambda c: jnp.cumsum(c * 0.5, axis=0) @ c, 6), x),
     ]
 
 

@@ -85,27 +85,26 @@ def test_what_is_less_sure_than_large_is_not_shown_as_a_number(tmp_path, calibra
     assert line.split()[1] == "3.10"
 
 
-def test_a_step_that_nothing_is_left_of_is_said(tmp_path, monkeypatch):
-    tenfold = Constants(Constant(40.0, 30.0, 50.0), *list(vars(CONSTANTS).values())[1:])
-    monkeypatch.setattr(recorded, "stored_constants", lambda trace, sidecar: tenfold)
-    ops = [Op("dot.1", 100 * US, tail=2 * US), Op("dot.2", 100 * US, tail=2500 * NS)]
+def one_step(folder, ops):
+    """A window of our own capture: one step that is one run of these ops."""
     trace = CpuTrace()
     run = trace.run(module_of("jit_f", 3, ops, SCOPES), ops, 0, worker=trace.worker())
     trace.step(4, run.start, run.end - run.start, STEP_NAME)
-    trace.write(tmp_path, "s")
-    described(tmp_path)
+    trace.write(folder, "s")
+    described(folder)
+
+
+def test_a_step_that_nothing_is_left_of_is_said(tmp_path, monkeypatch):
+    tenfold = Constants(Constant(40.0, 30.0, 50.0), *list(vars(CONSTANTS).values())[1:])
+    monkeypatch.setattr(recorded, "stored_constants", lambda trace, sidecar: tenfold)
+    one_step(tmp_path, [Op("dot.1", 100 * US, tail=2 * US), Op("dot.2", 100 * US, tail=2500 * NS)])
     assert "1 steps of ≤ 65.00 us" in shown(load(tmp_path))
 
 
 def test_no_more_is_removed_than_there_is(tmp_path, monkeypatch):
     unsure = Constants(Constant(3.0, 0.1, 90.0), *list(vars(CONSTANTS).values())[1:])
     monkeypatch.setattr(recorded, "stored_constants", lambda trace, sidecar: unsure)
-    ops = [Op("dot.1", 9 * US, tail=2 * US), Op("dot.2", 9 * US, tail=2 * US)]
-    trace = CpuTrace()
-    run = trace.run(module_of("jit_f", 3, ops, SCOPES), ops, 0, worker=trace.worker())
-    trace.step(4, run.start, run.end - run.start, STEP_NAME)
-    trace.write(tmp_path, "s")
-    described(tmp_path)
+    one_step(tmp_path, [Op("dot.1", 9 * US, tail=2 * US), Op("dot.2", 9 * US, tail=2 * US)])
     data = load(tmp_path).to_dict()
     low, high = data["overhead"]["removed"]["interval"]
     assert low == 0
