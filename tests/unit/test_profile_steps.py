@@ -7,16 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rlscope_jax.capture import Phase, Schedule, _profile, profile
+from rlscope_jax.capture import Phase, _profile, profile
+from schedules import schedules
 
-schedules = st.builds(
-    Schedule,
-    skip_first=st.integers(0, 5),
-    wait=st.integers(0, 5),
-    warmup=st.integers(0, 3),
-    active=st.integers(1, 4),
-    repeat=st.integers(0, 3),
-)
 blocks = st.lists(
     st.tuples(st.none() | schedules, st.integers(0, 40), st.sets(st.integers(0, 40))), min_size=1, max_size=3
 )

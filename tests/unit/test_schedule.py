@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rlscope_jax.capture import Phase, Schedule
+from schedules import schedules
 
 OFF, W, A = Phase.OFF, Phase.WARMUP, Phase.ACTIVE
 
@@ -25,17 +26,7 @@ def test_a_window_ends_after_its_last_active_step():
     assert [schedule.window_ends_after(step) for step in range(6)] == [False, False, True] * 2
 
 
-@given(
-    st.builds(
-        Schedule,
-        skip_first=st.integers(0, 4),
-        wait=st.integers(0, 4),
-        warmup=st.integers(0, 3),
-        active=st.integers(1, 3),
-        repeat=st.integers(0, 3),
-    ),
-    st.integers(0, 40),
-)
+@given(schedules, st.integers(0, 40))
 def test_up_to_the_next_change_all_steps_are_alike(schedule, step):
     upto = int(min(schedule.next_change(step), 60))
     assert upto > step
