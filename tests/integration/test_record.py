@@ -379,8 +379,10 @@ def test_windows_wait_for_the_first_function_to_be_compiled(tmp_path):
         tmp_path, program(tmp_path, "jnp.ones(3) + 1; time.sleep(2.5); print('imported'); work(2.5)")
     )
     assert (done.returncode, done.stdout) == (0, "imported\n")
-    for window in load(tmp_path / "log").windows or [load(tmp_path / "log")]:
-        assert window.to_dict()["counts"]["device_ops"] > 0
+    opened = [session.sidecar["window"]["start_unix_ns"] for session in sessions(tmp_path / "log")]
+    compiles = sessions(tmp_path / "log")[-1].sidecar["compiles"]
+    [train] = [entry for entry in compiles if entry["function"] == "train"]
+    assert min(opened, default=0) > train["compiled"][0]["unix_ns"]
 
 
 def test_a_long_call_that_ended_is_told_beside_its_windows(tmp_path):
