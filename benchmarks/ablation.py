@@ -42,7 +42,7 @@ SEGMENTS: dict[str, Segment] = {
 
 COMBINATIONS: dict[str, list[str]] = {}
 SIZES: dict[str, int] = {}
-for _size in (16, 32):
+for _size in (16, 24, 32):
     for _names in (
         ["dot", "sort", "loop"],
         ["two dots", "grad", "update"],

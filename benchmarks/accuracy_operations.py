@@ -46,7 +46,7 @@ def operations(name: str, seconds: float) -> list[dict]:
             for _ in range(REPEATS):
                 for key, step in variants.items():
                     step()
-                    times[key] += steps.timed(step, 1)
+                    times[key].append(steps.timed_alone(step))
             steps.look()
         steps.wait_for_full_speed(PATIENCE)
         with tempfile.TemporaryDirectory() as logdir:

@@ -31,7 +31,10 @@ OP_SPREAD = 0.18
 """The least relative half-width for one operation; docs/correction.md says how often it holds."""
 
 UNUSUAL_SPREAD = 0.5
-"""The same where the unprofiled steps tell of something else than ops: who has it is not known."""
+"""The same where the unprofiled steps tell of something else than ops: who has it is not known.
+
+Not where the machine's own calibration finds ops to cost that much.
+"""
 
 
 @dataclass
@@ -186,7 +189,8 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
     relative = both.doubt / extra
     found = factor * (usable.ratio.value if usable else 1.0)
     problem = _unusual(found, max(relative, both.least_spread), both) if tails else None
-    if usable is not None and abs(factor - 1) <= off + usable.ratio.relative:
+    agrees = usable is not None and abs(factor - 1) <= off + usable.ratio.relative
+    if usable is not None and agrees:
         weight = _weight(off, usable.ratio.relative)
         if weight < LEAST_WEIGHT:
             return None, None
@@ -198,7 +202,7 @@ def _anchored(both: _Both, known: Method | None, tails: bool) -> tuple[Method | 
     method = Method(
         "anchored",
         ratio,
-        max(relative, OP_SPREAD if problem is None else UNUSUAL_SPREAD),
+        max(relative, OP_SPREAD if problem is None or agrees else UNUSUAL_SPREAD),
         op_floor=usable.op_floor if usable else 0.0,
         host_event=factor * usable.host_event if usable else 0.0,
         annotation=factor * usable.annotation if usable else 0.0,

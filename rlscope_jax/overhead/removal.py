@@ -19,7 +19,7 @@ from rlscope_jax.xla_events.host_lines import WAIT_NAME
 
 @dataclass
 class DeviceCost:
-    """The ops' costs by device owner, in the unit of `OpCosts.tail`."""
+    """The ops' costs by device owner, in the unit of `OpCosts.units`."""
 
     thread: np.ndarray
     """float64[owners]: summed over lines."""
@@ -49,7 +49,7 @@ def device_cost(attribution: Attribution, costs: list[OpCosts]) -> DeviceCost:
         Stretch(
             cost.line.start,
             cost.line.end,
-            cost.tail,
+            cost.units,
             control[owner],
             cost.line.run + len(trace.runs) * cost.line.device,
         )

@@ -1,5 +1,6 @@
 """Recordings whose every event cost a known time: what is left is what the work took."""
 
+import statistics
 from dataclasses import replace
 
 import pytest
@@ -8,14 +9,15 @@ from hypothesis import strategies as st
 
 from rlscope_jax.attribution.attribute import attribute
 from rlscope_jax.overhead.anchors import Anchors, read_anchors, typical
-from rlscope_jax.overhead.choose import NO_TAILS, NOT_CALIBRATED, choose
+from rlscope_jax.overhead.choose import NO_TAILS, NOT_CALIBRATED, OP_SPREAD, UNUSUAL_SPREAD, choose
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.method import Method
+from rlscope_jax.overhead.op_cost import INTERRUPTED, USUAL_GAP
 from rlscope_jax.xla_events.read import read_trace
 from xspace_builder import NS, US, CpuTrace, Op, module_of
 
-RATIO, GAP = 3.0, 0.6  # over the tail: in all, and between two ops
+RATIO, GAP = 3.0, USUAL_GAP  # over the tail: in all, and between two ops
 NOTHING = Constant(0.0, 0.0, 0.0)
 METHOD = Method("calibrated", Constant(RATIO, 2.7, 3.3), 0.2)
 CONSTANTS = Constants(Constant(RATIO, 2.7, 3.3), 0.0, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
@@ -100,7 +102,9 @@ def test_whatever_the_tails_the_sums_close(tmp_path_factory, ops, data):
     begin, end = attribution.trace.window
     assert sum(row.wall for row in correction.table.rows) == end - begin - correction.removed
     assert all(row.wall >= 0 and row.device_self >= 0 for row in correction.table.rows)
-    most = factor * (tail + sum(each[1] for each in ops))
+    tails = [tail, *(each[1] for each in ops)]
+    gaps = len(tails) * INTERRUPTED * statistics.median(tails)  # at most
+    most = factor * (sum(tails) + gaps) / (1 + USUAL_GAP)
     assert correction.removed <= most + 100
 
 
@@ -121,6 +125,18 @@ def test_unprofiled_steps_of_another_pace_are_not_used_and_said(tmp_path):
     found = choose(Overhead(attribution), steps, CONSTANTS, Anchors((half,) * 6))
     assert found.correction.method.name == "anchored" or found.problem is not None
     assert found.problem.code == "unusual_overhead"
+
+
+def test_an_unusual_ratio_is_no_doubt_of_single_operations_where_calibration_found_it_too(tmp_path):
+    attribution, steps = recorded(tmp_path, body(50), steps=5)
+    dearer = 4.0 * 200 * NS * 101 / 1000  # beyond the usual ratios
+    work = round((steps[0].end - steps[0].start) / 1000 - dearer)
+    for calibrated, spread in ((3.0, UNUSUAL_SPREAD), (4.0, OP_SPREAD)):
+        known = replace(CONSTANTS, tail_ratio=Constant(calibrated, 0.9 * calibrated, 1.1 * calibrated))
+        found = choose(Overhead(attribution), steps, known, Anchors((work,) * 6))
+        assert found.problem.code == "unusual_overhead"
+        assert found.correction.method.ratio.value == pytest.approx(4.0, rel=1e-3)
+        assert found.correction.method.op_spread == spread
 
 
 def test_unsteady_unprofiled_steps_give_way_to_the_constants(tmp_path):

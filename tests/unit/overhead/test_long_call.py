@@ -14,12 +14,13 @@ from rlscope_jax.overhead.choose import NOT_CALIBRATED
 from rlscope_jax.overhead.correct import Overhead
 from rlscope_jax.overhead.long_call import Call, Opened, held_by, read_calls, read_window, rest_of_call
 from rlscope_jax.overhead.loops import Loops
+from rlscope_jax.overhead.op_cost import USUAL_GAP
 from rlscope_jax.reporters.overhead import overhead_lines
 from rlscope_jax.xla_events.hlo import HloModule, Instruction, trip_count
 from rlscope_jax.xla_events.read import read_trace
 from xspace_builder import NS, US, CpuTrace, HloModuleBuilder, Op, recording
 
-RATIO, GAP, TAIL = 3.0, 0.6, 200 * NS
+RATIO, GAP, TAIL = 3.0, USUAL_GAP, 200 * NS
 WORK = {"dot.1": 300 * NS, "sort.2": 2000 * NS, "tanh.3": 100 * NS, "rare.4": 900 * NS, "often.5": 500 * NS}
 OUTER, INNER = 1000, 4
 T0 = 1_000_000_000_000  # unix ns: when the call began

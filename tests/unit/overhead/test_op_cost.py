@@ -3,7 +3,7 @@
 import numpy as np
 
 from rlscope_jax.overhead.new_memory import NewMemory
-from rlscope_jax.overhead.op_cost import INTERRUPTED, has_tails, op_costs
+from rlscope_jax.overhead.op_cost import INTERRUPTED, USUAL_GAP, has_tails, op_costs
 from rlscope_jax.overhead.op_cost import gaps as gaps_of
 from rlscope_jax.xla_events.trace import OpLine
 
@@ -54,22 +54,39 @@ def test_of_a_gap_much_longer_than_usual_the_loop_keeps_the_rest():
 
 
 def test_a_missing_tail_is_the_lines_median_and_an_interrupted_one_is_cut():
-    [costs] = op_costs([op_line([0, 10, 20, 30, 40], [9, 19, 29, 39, 49], [3, -1, 5, 4, 1000])])
+    [costs] = op_costs([op_line([0, 10, 20, 30, 40], [10, 20, 30, 40, 50], [3, -1, 5, 4, 1000])])
     # The median of the tails measured, 3, 4, 5 and the interrupted one.
-    assert costs.tail.tolist() == [3, 4.5, 5, 4, 4.5 * INTERRUPTED]
+    assert costs.units.tolist() == [3, 4.5, 5, 4, 4.5 * INTERRUPTED]
+
+
+def test_tails_count_as_much_more_as_the_gaps_are_longer():
+    for gap, seen in ((round(100 * USUAL_GAP), 82), (164, 164), (41, 41)):
+        start = np.array([0, 300 + gap, 600 + 2 * gap, 900 + 3 * gap, 1200 + 4 * gap])
+        [costs] = op_costs([op_line(start, start + 300, [100, 50, 150, 100, 100])])
+        expected = np.array([100, 50, 150, 100, 100]) * (1 + seen / 100) / (1 + USUAL_GAP)
+        np.testing.assert_allclose(costs.units, expected)
+
+
+def test_a_gap_is_cut_at_twice_the_usual_one_and_at_twice_a_tail():
+    #          gaps of 50, 50 and 900: of the last one 100 count
+    [costs] = op_costs([op_line([0, 350, 700, 1900], [300, 650, 1000, 2200], [100] * 4)])
+    np.testing.assert_allclose(costs.units, 100 * (1 + 200 / 3 / 100) / (1 + USUAL_GAP))
+    #          a pool's thread that waits for work: gaps of 900, of which 200 count
+    [costs] = op_costs([op_line([0, 1200, 2400], [300, 1500, 2700], [100] * 3)])
+    np.testing.assert_allclose(costs.units, 100 * (1 + 2) / (1 + USUAL_GAP))
 
 
 def test_new_memory_counts_for_both_events_of_an_op():
-    [costs] = op_costs([op_line([0, 10], [9, 19], [3, 3])], NewMemory(per_event=0.5, doubt=0.25))
-    assert (costs.tail.tolist(), costs.doubt) == ([4, 4], 0.5)
+    [costs] = op_costs([op_line([0, 10], [10, 20], [3, 3])], NewMemory(per_event=0.5, doubt=0.25))
+    assert (costs.units.tolist(), costs.doubt) == ([4, 4], 0.5)
 
 
 def test_without_any_tails_each_op_counts_one():
     lines = [op_line([0, 10], [9, 19], [-1, -1])]
     assert not has_tails(lines)
-    assert op_costs(lines)[0].tail.tolist() == [1, 1]
+    assert op_costs(lines)[0].units.tolist() == [1, 1]
 
 
 def test_a_device_without_tails_is_left_as_it_is():
     lines = [op_line([0, 10], [9, 19], None), op_line([0], [9], [4])]
-    assert [each.tail.tolist() for each in op_costs(lines)] == [[0, 0], [4]]
+    assert [each.units.tolist() for each in op_costs(lines)] == [[0, 0], [4]]
