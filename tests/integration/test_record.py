@@ -123,14 +123,14 @@ def test_a_killed_program_is_not_reported_where_no_report_is_wanted(tmp_path):
     assert "operation" not in done.stderr
 
 
-def heed_ctrl_c():
-    """A shell's background jobs ignore it, these tests among them, and so would the program."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 def test_ctrl_c_reaches_the_program(tmp_path):
     text = "import os, signal; work(1); os.kill(os.getpid(), signal.SIGINT); work(1)"
-    done = record(tmp_path, *EARLY, program(tmp_path, text), preexec_fn=heed_ctrl_c)
+    # A shell's background jobs ignore it, these tests among them, and so would a program that they start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        done = record(tmp_path, *EARLY, program(tmp_path, text))
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert done.returncode == -signal.SIGINT  # as without us: shells and supervisors tell the two apart
     assert "KeyboardInterrupt" in done.stderr
     assert "recorded" in done.stderr
