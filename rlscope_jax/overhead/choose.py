@@ -27,7 +27,7 @@ NO_SLOWER_CALL = (
 NO_TAILS = "this jax leaves no `end:` events to measure the overhead by; record with 7 or more `wait` steps"
 LEAST_WEIGHT = 0.25
 """Unprofiled steps that say less than this beside the constants are left out."""
-OP_SPREAD = 0.18
+OP_SPREAD = 0.16
 """The least relative half-width for one operation; docs/correction.md says how often it holds."""
 
 UNUSUAL_SPREAD = 0.5

@@ -19,7 +19,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-SCHEMA = "rlscope_jax.calibration/4"
+SCHEMA = "rlscope_jax.calibration/5"
 OPTIONS = "host2"
 """The profiler options calibrated: host tracer level 2, Python tracer off, as `profile()` records."""
 

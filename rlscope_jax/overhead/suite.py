@@ -128,13 +128,25 @@ PROGRAMS: dict[str, Callable[[], Callable[[], None]]] = {
 }
 
 
-def short_loops() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
-    """Programs of some tens of µs that run on the calling thread, each with its argument."""
-    x = jnp.full((8, 8), 0.01)
+def run_inline() -> list[tuple[Callable[[jax.Array], jax.Array], jax.Array]]:
+    """Programs of some tens of µs, so cheap that XLA runs them on the calling thread; each with its argument.
+
+    One op that is a whole loop, one loop of small steps over memory, and a chain of ops.
+    """
+
+    def average(x: jax.Array) -> jax.Array:
+        return jax.lax.scan(lambda c, seen: (0.9 * c + seen, c), x[0], x)[1]
+
+    def chain(x: jax.Array) -> jax.Array:
+        for _ in range(8):
+            x = jnp.roll(x, 1) / (1.0 + jnp.max(jnp.abs(x)))
+        return x
+
+    row = jnp.linspace(0.0, 1.0, 16)
     return [
-        (_loop(lambda c: jnp.tanh(c @ c), 8), x),
-        (_loop(_update, 4), x),
-        (_loop(lambda c: jnp.cumsum(c * 0.5, axis=0) @ c, 6), x),
+        (_loop(lambda c: jnp.cumsum(c) * 0.5, 150), row[:8]),
+        (jax.jit(average), jnp.ones((800, 8))),
+        (jax.jit(chain), row),
     ]
 
 

@@ -9,10 +9,13 @@ import pytest
 
 from rlscope_jax import Schedule, load, operation, profile
 from rlscope_jax.__main__ import main
+from rlscope_jax._jax import Recorder
 from rlscope_jax.breakdown.report import report_schema
 from rlscope_jax.overhead.constants import Constant, Constants
 from rlscope_jax.overhead.recorded import stored_constants
+from rlscope_jax.overhead.repeats import overhead_of
 from rlscope_jax.overhead.store import save, store_path
+from rlscope_jax.overhead.suite import run_inline
 
 CELLS = ("device_only", "overlap", "host_only", "idle")
 COST = Constant(100.0, 80.0, 120.0)
@@ -164,3 +167,15 @@ def test_a_backend_that_is_not_there_is_said(monkeypatch, capsys, error, said):
     monkeypatch.setattr(jax, "default_backend", fails)
     assert main(["calibrate"]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_the_programs_that_tell_what_a_step_costs_are_not_waited_for():
+    for run, x in run_inline():
+        run(x).block_until_ready()
+        recorder = Recorder()
+        for _ in range(10):
+            run(x).block_until_ready()
+        overhead = overhead_of(recorder.stop())
+        assert overhead.device.count.sum() >= 20
+        # Handed to another thread and waited for, a step would cost that on top.
+        assert len(overhead.waits) == 0

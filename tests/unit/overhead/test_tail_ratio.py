@@ -28,6 +28,6 @@ def test_a_backend_without_tails_has_none():
 
 
 def test_one_disturbed_program_among_many_does_not_count():
-    agreeing = tail_ratio(samples(3.2, 3.2, 3.4, 3.6, 3.6, 3.6))
-    disturbed = tail_ratio(samples(3.2, 3.2, 3.4, 3.6, 3.6, 9.0))
+    agreeing = tail_ratio(samples(3.0, 3.0, 3.2, 3.4, 3.4, 3.4))
+    disturbed = tail_ratio(samples(3.0, 3.0, 3.2, 3.4, 3.4, 9.0))
     assert disturbed.value == pytest.approx(agreeing.value, abs=0.1)
