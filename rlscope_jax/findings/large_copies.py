@@ -4,9 +4,9 @@ jax's arrays do not change: buffer.at[i].set(row) makes a new buffer. XLA writes
 needs the old one, which the caller of a jitted function must say: by donating the argument. Otherwise each
 call copies the buffer.
 
-How we tell: copy instructions that XLA put in, of a megabyte or more each, took a tenth of the window or
-more. When the copy is of an argument of the program, and what follows writes a part of it, donation is
-missing. The gain is the copies' time.
+How we tell: copy instructions that XLA put in, of a megabyte or more each, ran more than once and took a
+tenth of the window or more. When the copy is of an argument of the program, and what follows writes a part of
+it, donation is missing. The gain is the copies' time.
 
 What to do: add = jax.jit(add, donate_argnums=0), then buffer = add(buffer, row): the old buffer must not be
 used again. Inside a scan, carry the buffer and write it once; a value read after the write forces a copy.
@@ -45,7 +45,12 @@ def find(facts: Facts) -> list[Finding]:
         if bytes_of(instruction.shape) >= _LEAST_BYTES:
             path = max(times, key=lambda one: one.self_time).path
             groups.setdefault((program, path), []).append(_Copy(program, instruction, times))
-    found = [_finding(facts, program, path, copies) for (program, path), copies in groups.items()]
+    # One copy of a window that ended early is a large part of it, and tells nothing of the rest of the call.
+    found = [
+        _finding(facts, program, path, copies)
+        for (program, path), copies in groups.items()
+        if sum(time.events for copy in copies for time in copy.times) > 1
+    ]
     return [finding for finding in found if finding.gain_ns >= _LEAST_SHARE * facts.wall]
 
 
