@@ -78,6 +78,23 @@ def test_new_memory_counts_for_both_events_of_an_op():
     assert (costs.units.tolist(), costs.doubt) == ([4, 4], 0.5)
 
 
+def test_new_memory_is_where_many_tails_are_long():
+    tails = np.full(4000, 100_000)
+    tails[2000::10] = 3_000_000  # from here on each tenth op touches a page
+    start = 10_000_000 * np.arange(4000)
+    plain, costs = (
+        op_costs([op_line(start, start + 9_000_000, tails)], memory)[0].units
+        for memory in (NewMemory(), NewMemory(per_event=50_000.0))
+    )
+    added = costs - plain
+    np.testing.assert_allclose(added[:2000], 0, atol=1e-6)
+    np.testing.assert_allclose(added[2000:], 2 * 100_000)  # neighbours alike, and as much in all
+    tails[2000::10] = 900_000  # too short for the touch of a page
+    even = op_costs([op_line(start, start + 9_000_000, tails)], NewMemory(per_event=50_000.0))[0].units
+    few = op_costs([op_line(start, start + 9_000_000, tails)])[0].units
+    np.testing.assert_allclose(even - few, 100_000)
+
+
 def test_without_any_tails_each_op_counts_one():
     lines = [op_line([0, 10], [9, 19], [-1, -1])]
     assert not has_tails(lines)
