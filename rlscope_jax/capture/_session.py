@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jaxlib
 import platformdirs
 
 from rlscope_jax import __version__, _jax
@@ -116,6 +117,7 @@ def write_sidecar(
         "schema": SIDECAR_SCHEMA,
         "rlscope_jax": __version__,
         "jax": jax.__version__,
+        "jaxlib": jaxlib.__version__,
         "platform": jax.default_backend(),
         "processor": processor(),
         "session": session,

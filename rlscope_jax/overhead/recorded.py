@@ -128,8 +128,9 @@ def _for_others(rests: list[RestOfCall | str | None]) -> list[RestOfCall | str |
 
 def stored_constants(trace: Trace, sidecar: dict) -> Constants | None:
     """The constants of the machine that recorded a trace, where it has been calibrated."""
-    environment = trace.environment
+    environment, told = trace.environment, sidecar.get("jaxlib")
+    jaxlib = environment.get("jaxlib") or (told if isinstance(told, str) else None)  # jax 0.8 does not tell
     return read(
-        store_path(trace.host, environment.get("jaxlib"), environment.get("platform")),
+        store_path(trace.host, jaxlib, environment.get("platform")),
         sidecar.get("processor"),
     )

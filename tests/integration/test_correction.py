@@ -1,6 +1,7 @@
 """From a recorded program to corrected figures: what they add up to, never how long anything took."""
 
 import json
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -98,6 +99,15 @@ def test_without_constants_or_anchors_nothing_is_corrected_and_the_reason_said(l
     assert data["overhead"]["correction"] == "none"
     assert "rlscope-jax calibrate" in data["overhead"]["reason"]
     assert {each["corrected"] for each in figures(data)} == {None}
+
+
+def test_the_description_tells_the_jaxlib_that_a_profile_does_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    save(store_path("there", "0.8.0", "cpu"), CONSTANTS, "2026-01-01T00:00:00+00:00")
+    trace = SimpleNamespace(host="there", environment={"jaxlib": None, "platform": "cpu"})
+    assert stored_constants(trace, {"jaxlib": "0.8.0"}) == CONSTANTS
+    assert stored_constants(trace, {"jaxlib": 8}) is None
+    assert stored_constants(trace, {}) is None
 
 
 def test_the_terminal_shows_both_or_only_raw(calibrated, capsys):
